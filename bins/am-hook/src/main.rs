@@ -1,0 +1,3 @@
+//! The capture hook of agent-memory
+
+fn main() {}

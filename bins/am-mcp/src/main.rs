@@ -1,0 +1,3 @@
+//! The agent-memory MCP server over stdio
+
+fn main() {}

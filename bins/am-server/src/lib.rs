@@ -1,0 +1,1 @@
+//! The accept loop of am-server, as a library for `am serve`.

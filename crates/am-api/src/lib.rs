@@ -1,0 +1,1 @@
+//! The REST surface of agent-memory as a tower service

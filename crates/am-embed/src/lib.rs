@@ -1,0 +1,1 @@
+//! Text analysis and embedding of agent-memory, pure

@@ -1,0 +1,1 @@
+//! Ranking, lifecycle and similarity of agent-memory, pure

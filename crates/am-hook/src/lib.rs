@@ -1,0 +1,1 @@
+//! Host hook dialects, observations and the spool of agent-memory

@@ -1,0 +1,1 @@
+//! The MCP surface of agent-memory, over rmcp

@@ -1,0 +1,1 @@
+//! The nouns of agent-memory and their rules

@@ -1,0 +1,1 @@
+//! Configuration as a value, and its wiring to an open service

@@ -1,0 +1,1 @@
+//! The store port of agent-memory: trait, plain data, conformance suite
