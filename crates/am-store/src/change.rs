@@ -1,0 +1,263 @@
+//! Writes, as plain data that carry their own preconditions.
+
+use am_embed::analysis::AnalysedText;
+use am_model::{
+    Actor, Channel, Concept, DedupKey, Importance, Instant, Memory, MemoryId, MemoryKind, Observation,
+    Origin, Project, Session, SessionId, Verb,
+};
+
+use crate::record::{StoredLogEntry, StoredMemory, StoredObservation};
+
+/// One transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// What the log says of it.
+    pub audit: Audit,
+    /// What it does.
+    pub action: Action,
+}
+
+/// Who changed something, when, through what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// The instant of the change: creation time of what it inserts.
+    pub at: Instant,
+    /// On whose behalf.
+    pub actor: Actor,
+    /// Through which surface.
+    pub channel: Channel,
+}
+
+/// What a change does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Inserts a memory. Outcomes: `Inserted`, `Deduplicated`, `Revived`, `Repeated`, `NearDuplicates`.
+    Save(Box<Save>),
+    /// Merges into a memory. Outcomes: `Merged`, `Deduplicated`, `Revived`, `Repeated`, `Changed`, `KeyTaken`.
+    Merge(Box<Merge>),
+    /// Removes memories by public id. Outcome: `Forgotten`, with empty lists where none was there.
+    Forget(Forget),
+    /// Removes what a session brought. Outcomes: `Forgotten`, `Changed`.
+    ForgetSession(ForgetSession),
+    /// Appends evidence alone; repeats are left out. Outcome: `Observed`.
+    Observe(Vec<Observation>),
+    /// Removes the text of one observation, and the memory that rests on it alone. Outcome: `Forgotten`.
+    ForgetObservation {
+        /// Scope of the observation.
+        project: Project,
+        /// Its idempotency key.
+        event_id: String,
+    },
+    /// Copies whole records in. Outcome: `Imported`.
+    Import(Box<Import>),
+}
+
+/// A text ready to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    /// Trimmed content.
+    pub content: String,
+    /// Key of the content in its project.
+    pub dedup_key: DedupKey,
+    /// Analysed terms. `None`: listed, not ranked, not probed.
+    pub terms: Option<AnalysedText>,
+    /// Unit vector of the store's embedder, `None` where there is nothing to embed or rank.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// A memory to insert.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewMemory {
+    /// Fresh public id.
+    pub memory_id: MemoryId,
+    /// Scope.
+    pub project: Project,
+    /// Session, made if new, else its `updated_at` moves.
+    pub session_id: SessionId,
+    /// Sort of claim.
+    pub kind: MemoryKind,
+    /// Content and what is derived from it.
+    pub text: Text,
+    /// Concepts to link, in order, repeats kept.
+    pub concepts: Vec<Concept>,
+    /// Where it came from.
+    pub origin: Origin,
+    /// Weight.
+    pub importance: Importance,
+    /// Memories whose text it quotes: it goes with any of them. Such a row is never a near-duplicate candidate.
+    pub derived_from: Vec<MemoryId>,
+}
+
+/// Inserts a memory unless its text is there already.
+///
+/// Order of the checks, all in the transaction: the observation was seen before -> `Repeated`; the dedup key exists
+/// -> `Deduplicated`, or `Revived` where `expired_before` hides the row (its created time becomes now) - the
+/// observation is appended and linked to that row; near-duplicates other than `except` exist -> `NearDuplicates`,
+/// nothing written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Save {
+    /// What to insert.
+    pub memory: NewMemory,
+    /// Jaccard threshold over similarity terms, 0 to 1; `None` turns the probe off.
+    pub near_duplicate: Option<f64>,
+    /// Candidates that were looked at and are not to be merged with, at these versions.
+    pub except: Vec<(MemoryId, i64)>,
+    /// Rows created before this are expired: no merge candidates, and revived by a dedup hit.
+    pub expired_before: Option<Instant>,
+    /// The event that brought it.
+    pub observation: Option<Observation>,
+}
+
+/// Merges an incoming text into a survivor.
+///
+/// Checks in the transaction, in order: the observation was seen before -> `Repeated`; `incoming_key` exists ->
+/// `Deduplicated` or `Revived`; the survivor is gone or not at `version` -> `Changed`; the merged text's key belongs
+/// to another row -> `KeyTaken`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merge {
+    /// Row to grow.
+    pub survivor: MemoryId,
+    /// Version it must still have.
+    pub version: i64,
+    /// Key of the incoming text, which must not exist.
+    pub incoming_key: DedupKey,
+    /// The merged text; `None` keeps the text and links concepts only.
+    pub text: Option<Text>,
+    /// Bytes at the end of the merged content that the incoming text takes.
+    pub incoming_bytes: usize,
+    /// Session of the incoming save, recorded with its part.
+    pub session_id: SessionId,
+    /// Concepts to link where they are missing.
+    pub concepts: Vec<Concept>,
+    /// As in [`Save`].
+    pub expired_before: Option<Instant>,
+    /// The event that brought it.
+    pub observation: Option<Observation>,
+}
+
+/// Removes memories, what is derived from them, and the text of evidence that only they rest on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forget {
+    /// Public ids; unknown ones are left out of the outcome.
+    pub memory_ids: Vec<MemoryId>,
+    /// `Forget`, `Delete` or `Purge`.
+    pub verb: Verb,
+    /// Why, for the log.
+    pub reason: Option<String>,
+    /// Where given, only rows created before it are removed.
+    pub created_before: Option<Instant>,
+}
+
+/// Removes everything a session brought: its memories, its parts of others, its evidence, its row.
+///
+/// `rewrites` must name, at their versions, exactly the memories that hold parts of this session and of others;
+/// otherwise the outcome is `Changed` with those memories, and nothing is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForgetSession {
+    /// Scope.
+    pub project: Project,
+    /// Session.
+    pub session_id: SessionId,
+    /// The shared memories without this session's parts.
+    pub rewrites: Vec<Rewrite>,
+    /// Why, for the log.
+    pub reason: Option<String>,
+}
+
+/// A shared memory with some of its parts left out. If the new key belongs to another row, it is removed instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewrite {
+    /// Row to rewrite.
+    pub memory_id: MemoryId,
+    /// Version it must still have.
+    pub version: i64,
+    /// The remaining parts joined.
+    pub text: Text,
+}
+
+/// Whole records to copy in. Rows whose public id, dedup key or event id is there already are skipped.
+///
+/// Store ids are kept where they are free, else drawn anew in order.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Import {
+    /// Sessions.
+    pub sessions: Vec<Session>,
+    /// Memories, with the terms to index them by (`None` as in [`Text::terms`]).
+    pub memories: Vec<(StoredMemory, Option<AnalysedText>)>,
+    /// Evidence.
+    pub observations: Vec<StoredObservation>,
+    /// Log rows of other writers, kept as they stand.
+    pub log: Vec<StoredLogEntry>,
+}
+
+/// What became of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// A memory was inserted.
+    Inserted {
+        /// Its public id.
+        memory_id: MemoryId,
+    },
+    /// The text was there; nothing but the observation was written.
+    Deduplicated {
+        /// The row that has it.
+        memory_id: MemoryId,
+    },
+    /// The text was there and expired: the row lives again from now on.
+    Revived {
+        /// The row that has it.
+        memory_id: MemoryId,
+    },
+    /// The observation was delivered before; nothing was written.
+    Repeated {
+        /// The memory it led to, gone or not. `None` where it led to none.
+        memory_id: Option<MemoryId>,
+    },
+    /// Live near-duplicates exist; nothing was written. With concepts, by store id.
+    NearDuplicates {
+        /// Every row at or above the threshold.
+        candidates: Vec<Memory>,
+    },
+    /// The survivor was written.
+    Merged {
+        /// The survivor.
+        memory_id: MemoryId,
+    },
+    /// A precondition about versions failed; nothing was written.
+    Changed {
+        /// The rows as they are now: for [`ForgetSession`] the shared memories.
+        now: Vec<StoredMemory>,
+    },
+    /// The merged text is another row's; nothing was written.
+    KeyTaken {
+        /// That row, with concepts.
+        memory: Box<Memory>,
+    },
+    /// Rows were removed.
+    Forgotten {
+        /// Memories asked for that were there.
+        memories: Vec<MemoryId>,
+        /// Memories that went because they quoted one of those.
+        derived: Vec<MemoryId>,
+        /// Memories that lost a part.
+        rewritten: Vec<MemoryId>,
+        /// Observations whose text was erased.
+        observations: u64,
+    },
+    /// Evidence was appended.
+    Observed {
+        /// New observations.
+        appended: u64,
+        /// Repeats that were left out.
+        repeated: u64,
+    },
+    /// Records were copied in.
+    Imported {
+        /// Memories inserted.
+        memories: u64,
+        /// Observations inserted.
+        observations: u64,
+        /// Rows skipped because they were there.
+        skipped: u64,
+    },
+}

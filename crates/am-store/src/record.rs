@@ -1,0 +1,53 @@
+//! Whole records, for copies: exports, imports, moves between stores.
+
+use am_model::{DedupKey, Instant, LogEntry, Memory, MemoryId, Observation, SessionId, StoreId};
+
+/// A piece of a memory's content, for what was merged. The content is the pieces joined by line feeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Session whose save brought the piece.
+    pub session_id: SessionId,
+    /// Bytes of the content that the piece takes.
+    pub bytes: usize,
+    /// When it was saved.
+    pub at: Instant,
+}
+
+/// A memory with everything that belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMemory {
+    /// The row; `concepts` in link order, repeats kept.
+    pub memory: Memory,
+    /// The part each of `memory.concepts` came with, in the same order.
+    pub concept_parts: Vec<usize>,
+    /// Key of its text.
+    pub dedup_key: DedupKey,
+    /// Unit vector of the store's embedder; `None` where the text has nothing to embed.
+    pub vector: Option<Vec<f32>>,
+    /// Pieces, in order: one for a memory that was never merged into.
+    pub parts: Vec<Part>,
+    /// Memories whose text this one quotes.
+    pub derived_from: Vec<MemoryId>,
+    /// Random key of this row's digests in the log.
+    pub digest_key: [u8; 32],
+}
+
+/// An observation with its place in the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredObservation {
+    /// Position in the store's sequence of observations.
+    pub id: StoreId,
+    /// The event.
+    pub observation: Observation,
+    /// The memory that rests on it.
+    pub memory_id: Option<MemoryId>,
+}
+
+/// A log row with its place in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLogEntry {
+    /// Position in the store's sequence of log rows.
+    pub id: StoreId,
+    /// The row.
+    pub entry: LogEntry,
+}
