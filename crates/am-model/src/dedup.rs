@@ -28,7 +28,7 @@ impl DedupKey {
     /// Reads a key from its 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
         let mut key = [0_u8; 32];
-        if text.len() != 64 || !text.is_ascii() {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return None;
         }
         for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks(2)) {

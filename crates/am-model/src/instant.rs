@@ -9,14 +9,15 @@ use time::format_description::well_known::Rfc3339;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Instant(i64);
 
-/// The largest distance from 1970 that ECMAScript dates reach, in milliseconds.
-const LARGEST: i64 = 8_640_000_000_000_000;
-
 impl Instant {
+    /// The first instant, `0000-01-01T00:00:00.000Z`.
+    pub const FIRST: Self = Self(-62_167_219_200_000);
+    /// The last instant, `9999-12-31T23:59:59.999Z`.
+    pub const LAST: Self = Self(253_402_300_799_999);
+
     /// Makes an instant from milliseconds since 1970, clamped to what four-digit years can show.
     pub fn from_millis(millis: i64) -> Self {
-        // 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z.
-        Self(millis.clamp(-62_167_219_200_000, 253_402_300_799_999))
+        Self(millis.clamp(Self::FIRST.0, Self::LAST.0))
     }
 
     /// Returns the milliseconds since 1970.
@@ -25,10 +26,12 @@ impl Instant {
     }
 
     /// Parses an RFC 3339 instant such as `2031-06-15T12:00:00.000Z`; anything else is `None`.
+    ///
+    /// Digits past the millisecond are cut. What an offset moves out of the four-digit years is `None`.
     pub fn parse(text: &str) -> Option<Self> {
         let parsed = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         let millis = i64::try_from(parsed.unix_timestamp_nanos().div_euclid(1_000_000)).ok()?;
-        (-LARGEST..=LARGEST).contains(&millis).then_some(Self(millis))
+        (Self::FIRST.0..=Self::LAST.0).contains(&millis).then_some(Self(millis))
     }
 
     /// Returns the instant `millis` later, or earlier if negative.

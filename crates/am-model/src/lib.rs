@@ -4,6 +4,7 @@
 //! Owns what a value may be. Is not asynchronous, not serialised for a wire, and knows no store, clock,
 //! environment or file system.
 
+pub mod number;
 pub mod text;
 
 mod dedup;

@@ -1,5 +1,7 @@
 //! Text measures and white space as the contract defines them: ECMAScript's set, UTF-16 code units.
 
+use std::cmp::Ordering;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Returns whether `c` is white space or a line end of ECMAScript.
@@ -31,6 +33,18 @@ pub fn collapse_white_space(text: &str) -> String {
         out.push_str(word);
     }
     out
+}
+
+/// Returns a value as it is printed on one line: white-space runs as one space, trimmed.
+pub fn one_line(value: &str) -> String {
+    collapse_white_space(value)
+}
+
+/// Compares two texts by UTF-16 code unit, which is how the contract orders names, ids and contents.
+///
+/// Differs from the order of `str` only between U+E000 to U+FFFF and the characters above.
+pub fn compare_code_units(left: &str, right: &str) -> Ordering {
+    left.encode_utf16().cmp(right.encode_utf16())
 }
 
 /// Returns the length of `text` in UTF-16 code units.
