@@ -1,0 +1,138 @@
+//! The service: a store, an embedder, a clock and settings under one handle.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use am_embed::analysis::{Analysis, Profile};
+use am_embed::embedder::Embedder;
+use am_fusion::recall::RecallLedger;
+use am_model::{Actor, Channel, Instant, Project};
+use am_store::{Action, Audit, Change, LiveMemory, Outcome, Store, StoreIdentity};
+
+use crate::{Clock, ServiceError, Settings};
+
+/// Who asks: what the log says of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The surface the request came through.
+    pub channel: Channel,
+    /// On whose behalf; saves are logged under their origin instead.
+    pub actor: Actor,
+}
+
+impl Caller {
+    /// Makes the caller that programs are which embed the crates.
+    pub fn library() -> Self {
+        Self { channel: Channel::Library, actor: Actor(Channel::Library.as_str().to_owned()) }
+    }
+}
+
+/// Every verb of agent-memory over one store. Cheap to clone; clones share the recall counts.
+#[derive(Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    embedder: Arc<dyn Embedder>,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    identity: StoreIdentity,
+    analysis: Analysis,
+    /// Whether new vectors may stand beside the stored ones.
+    embeds: bool,
+    recalls: Mutex<RecallLedger>,
+}
+
+impl Service {
+    /// Takes up a store under the profile that it records.
+    ///
+    /// With another embedder than the one the store records, memories are saved without a vector and hybrid
+    /// searches say in a signal that the vector arm is out.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+        settings: Settings,
+    ) -> Result<Self, ServiceError> {
+        let identity = store.identity().await?;
+        let analysis = Analysis::new(identity.profile);
+        let embeds = embedder.id().to_string() == identity.embedder;
+        let recalls = Mutex::default();
+        let inner = Inner { store, embedder, clock, settings, identity, analysis, embeds, recalls };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Returns the store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// Returns what the store says of itself.
+    pub fn identity(&self) -> &StoreIdentity {
+        &self.inner.identity
+    }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// Tells the time, by the clock of the service.
+    pub fn now(&self) -> Instant {
+        self.inner.clock.now()
+    }
+
+    /// Returns whether the store keeps to the contract to the byte.
+    pub(crate) fn is_contract(&self) -> bool {
+        self.inner.identity.profile == Profile::Contract
+    }
+
+    pub(crate) fn analysis(&self) -> &Analysis {
+        &self.inner.analysis
+    }
+
+    pub(crate) fn embedder(&self) -> &Arc<dyn Embedder> {
+        &self.inner.embedder
+    }
+
+    pub(crate) fn embeds(&self) -> bool {
+        self.inner.embeds
+    }
+
+    /// Returns the recall counts; those of a thread that panicked are as good as any.
+    pub(crate) fn recalls(&self) -> MutexGuard<'_, RecallLedger> {
+        self.inner.recalls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the instant before which memories are expired; `None` without a TTL.
+    pub(crate) fn expired_before(&self, now: Instant) -> Option<Instant> {
+        self.inner.settings.ttl.map(|ttl| ttl.cutoff(now))
+    }
+
+    /// Returns the rows of `project` that a read may see. The contract applies TTL after the cut, and to searches
+    /// only.
+    pub(crate) fn live(&self, project: &Project, now: Instant) -> LiveMemory {
+        let expired_before = if self.is_contract() { None } else { self.expired_before(now) };
+        LiveMemory { project: project.clone(), expired_before }
+    }
+
+    pub(crate) async fn commit(&self, audit: Audit, action: Action) -> Result<Outcome, ServiceError> {
+        Ok(self.inner.store.commit(Change { audit, action }).await?)
+    }
+}
+
+impl Caller {
+    pub(crate) fn audit(&self, at: Instant) -> Audit {
+        Audit { at, actor: self.actor.clone(), channel: self.channel }
+    }
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service")
+            .field("identity", &self.inner.identity)
+            .field("settings", &self.inner.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,158 @@
+//! Export and import: whole records out of a store and into another.
+
+use am_model::{DedupKey, Importance, MemoryId, Session, StoreId};
+use am_store::{Action, Import, Outcome, Part, Scope, StoredLogEntry, StoredMemory, StoredObservation};
+
+use crate::{Caller, Service, ServiceError};
+
+/// Records read in one step.
+const PAGE: usize = 500;
+
+/// One record of a copy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// A session.
+    Session(Session),
+    /// A memory with everything that belongs to it.
+    Memory(Box<StoredMemory>),
+    /// An event.
+    Observation(Box<StoredObservation>),
+    /// A log row.
+    Log(Box<StoredLogEntry>),
+}
+
+/// How many records were copied out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Exported {
+    /// Sessions.
+    pub sessions: u64,
+    /// Memories.
+    pub memories: u64,
+    /// Events.
+    pub observations: u64,
+    /// Log rows.
+    pub log_entries: u64,
+}
+
+/// What became of a batch of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Imported {
+    /// Memories inserted.
+    pub memories: u64,
+    /// Events inserted.
+    pub observations: u64,
+    /// Records that were there already.
+    pub skipped: u64,
+}
+
+impl Service {
+    /// Gives every record of `scope` to `sink`: sessions, memories, events, log rows, each by store id.
+    ///
+    /// Log rows name no project: they are given only with [`Scope::AllProjects`]. Stops at the first error, the
+    /// sink's included. What is written meanwhile may or may not be part of the copy.
+    pub async fn export<E: From<ServiceError>>(
+        &self,
+        scope: &Scope,
+        mut sink: impl FnMut(Record) -> Result<(), E>,
+    ) -> Result<Exported, E> {
+        let store = self.store();
+        let failed = |error| E::from(ServiceError::Store(error));
+        let mut exported = Exported::default();
+        let mut after = Some(StoreId(0));
+        while let Some(start) = after {
+            let page = store.sessions_page(scope, start, PAGE).await.map_err(failed)?;
+            after = page.last().filter(|_| page.len() == PAGE).map(|last| last.id);
+            exported.sessions += page.len() as u64;
+            page.into_iter().map(Record::Session).try_for_each(&mut sink)?;
+        }
+        after = Some(StoreId(0));
+        while let Some(start) = after {
+            let page = store.memories_page(scope, start, PAGE).await.map_err(failed)?;
+            after = page.last().filter(|_| page.len() == PAGE).map(|last| last.memory.id);
+            exported.memories += page.len() as u64;
+            page.into_iter().map(|row| Record::Memory(Box::new(row))).try_for_each(&mut sink)?;
+        }
+        after = Some(StoreId(0));
+        while let Some(start) = after {
+            let page = store.observations_page(scope, start, PAGE).await.map_err(failed)?;
+            after = page.last().filter(|_| page.len() == PAGE).map(|last| last.id);
+            exported.observations += page.len() as u64;
+            page.into_iter().map(|row| Record::Observation(Box::new(row))).try_for_each(&mut sink)?;
+        }
+        after = (*scope == Scope::AllProjects).then_some(StoreId(0));
+        while let Some(start) = after {
+            let page = store.log_page(start, PAGE).await.map_err(failed)?;
+            after = page.last().filter(|_| page.len() == PAGE).map(|last| last.id);
+            exported.log_entries += page.len() as u64;
+            page.into_iter().map(|row| Record::Log(Box::new(row))).try_for_each(&mut sink)?;
+        }
+        Ok(exported)
+    }
+
+    /// Copies a batch of records in, in one commit; records that are there already are skipped.
+    ///
+    /// `embedder` is the identity of the embedder that made their vectors: where it is not this store's, vectors
+    /// are made anew.
+    ///
+    /// # Errors
+    /// A memory contradicts itself ([`ServiceError::Record`]): then nothing of the batch is copied.
+    pub async fn import(
+        &self,
+        caller: &Caller,
+        records: Vec<Record>,
+        embedder: &str,
+    ) -> Result<Imported, ServiceError> {
+        let same_embedder = embedder == self.identity().embedder;
+        let mut import = Import::default();
+        for (position, record) in (1..).zip(records) {
+            match record {
+                Record::Session(session) => import.sessions.push(session),
+                Record::Observation(observation) => import.observations.push(*observation),
+                Record::Log(entry) => import.log.push(*entry),
+                Record::Memory(mut memory) => {
+                    check(&memory).map_err(|detail| ServiceError::Record { position, detail })?;
+                    memory.vector = memory.vector.filter(|_| same_embedder);
+                    let dimension = self.embedder().id().dimension() as usize;
+                    if memory.vector.as_ref().is_some_and(|vector| !is_vector(vector, dimension)) {
+                        return Err(ServiceError::Record { position, detail: "the vector is unusable" });
+                    }
+                    import.memories.push(self.prepare_copy(*memory).await?);
+                }
+            }
+        }
+        match self.commit(caller.audit(self.now()), Action::Import(Box::new(import))).await? {
+            Outcome::Imported { memories, observations, skipped } => {
+                Ok(Imported { memories, observations, skipped })
+            }
+            _ => Err(ServiceError::Unexpected { verb: "import" }),
+        }
+    }
+}
+
+/// Checks that the fields of a memory agree with one another.
+fn check(stored: &StoredMemory) -> Result<(), &'static str> {
+    let StoredMemory { memory, concept_parts, dedup_key, parts, .. } = stored;
+    if am_model::text::trim(&memory.content).is_empty() {
+        return Err("the content is empty");
+    }
+    if MemoryId::new(memory.memory_id.as_str()).is_err() {
+        return Err("the id is empty or too long");
+    }
+    if Importance::new(memory.importance.get()).is_err() {
+        return Err("the importance is not between 0 and 1");
+    }
+    if *dedup_key != DedupKey::of(&memory.project, &memory.content) {
+        return Err("the dedup key is not that of the content");
+    }
+    if parts.iter().map(|Part { bytes, .. }| bytes + 1).sum::<usize>() != memory.content.len() + 1 {
+        return Err("the parts don't add up to the content");
+    }
+    if concept_parts.len() != memory.concepts.len() || concept_parts.iter().any(|part| *part >= parts.len()) {
+        return Err("the concepts don't belong to the parts");
+    }
+    Ok(())
+}
+
+fn is_vector(vector: &[f32], dimension: usize) -> bool {
+    vector.len() == dimension && vector.iter().all(|component| component.is_finite())
+}
