@@ -8,6 +8,10 @@
 //! every index; its preconditions are checked inside; a read sees every commit acknowledged before it began, of any
 //! process; the rows of one reply come from one snapshot.
 
+pub mod chain;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+
 mod change;
 mod error;
 mod identity;

@@ -1,1 +1,1 @@
-//! Integration tests of am-store.
+//! Tests of the port's own code, and of the double by the suite.
