@@ -44,7 +44,7 @@ impl EmbedderId {
             "the model is empty or has a control character"
         } else if !digest.is_empty() && !is_digest(digest) {
             "the digest is not 64 lower-case hexadecimal digits"
-        } else if digest.is_empty() && split_digest(model).1 != "" {
+        } else if digest.is_empty() && !split_digest(model).1.is_empty() {
             "the model's name ends like a digest"
         } else if dimension == 0 {
             "the dimension is 0"

@@ -9,7 +9,6 @@ mod view;
 use std::collections::{BTreeMap, BTreeSet};
 
 use am_model::CONCEPT_MAX;
-use fnv::FnvHashSet;
 
 pub use term::{AnalysedText, TermEntry, TermHash};
 pub use view::TermsView;
@@ -134,7 +133,7 @@ impl Analysis {
                 token::of_lowered(&lowered).for_each(|term| terms.add_similar(term));
             }
             Profile::Default => {
-                unicode::for_each_term(text, &mut |term, _| terms.add_searched_and_similar(term))
+                unicode::for_each_term(text, &mut |term, _| terms.add_searched_and_similar(term));
             }
         }
         terms.finish()
@@ -142,18 +141,16 @@ impl Analysis {
 
     /// Returns the distinct terms to search for, in first-seen order.
     pub fn query(&self, text: &str) -> Vec<TermHash> {
-        let mut seen = FnvHashSet::default();
-        let mut terms = Vec::new();
-        self.for_each_search_term(text, |term| {
-            let hash = TermHash::of(term);
-            if seen.insert(hash) {
-                terms.push(hash);
-            }
-        });
-        terms
+        // Sorted rather than kept in a hash set, whose collisions a text could be made of.
+        let mut terms: Vec<(TermHash, usize)> = Vec::new();
+        self.for_each_search_term(text, |term| terms.push((TermHash::of(term), terms.len())));
+        terms.sort_unstable();
+        terms.dedup_by_key(|(term, _)| *term);
+        terms.sort_unstable_by_key(|(_, order)| *order);
+        terms.into_iter().map(|(term, _)| term).collect()
     }
 
-    fn for_each_search_term(&self, text: &str, mut emit: impl FnMut(&str)) {
+    fn for_each_search_term(self, text: &str, mut emit: impl FnMut(&str)) {
         match self.profile {
             Profile::Contract => contract::search_terms(&token::lowered(text)).for_each(emit),
             Profile::Default => unicode::for_each_term(text, &mut |term, _| emit(term)),

@@ -8,16 +8,14 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 /// Returns whether `c` is a letter of a script that writes no spaces between words: Han, kana, Thai, Lao, Khmer,
 /// Myanmar and their relatives. UAX #29 makes each such letter a word of its own (and katakana runs one word).
 pub(super) fn is_unspaced(c: char) -> bool {
-    if c < '\u{e01}' {
-        return false;
+    if matches!(c, '\u{4e00}'..='\u{9fff}') {
+        return true;
     }
-    is_ideograph(c)
-        || is_kana(c)
-        || (matches!(c,
-            '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}'
-            | '\u{1a20}'..='\u{1aaf}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}'
-            | '\u{11700}'..='\u{1174f}')
-            && !c.is_numeric())
+    let is_in_range = matches!(c,
+        '\u{e01}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}'
+        | '\u{1a20}'..='\u{1aaf}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}'
+        | '\u{11700}'..='\u{1174f}');
+    (is_ideograph(c) || is_kana(c) || (is_in_range && !c.is_numeric())) && !is_combining_mark(c)
 }
 
 /// Returns whether `c` is an ideograph: Han, Tangut, Khitan, Nushu.
@@ -67,6 +65,12 @@ pub(super) fn is_ignorable(c: char) -> bool {
 /// Returns whether `c` shapes an emoji but not a word: the joiners and the tag characters of flags.
 pub(super) fn is_joiner(c: char) -> bool {
     c == ZERO_WIDTH_NON_JOINER || is_inner_joiner(c)
+}
+
+/// Returns whether `c` makes a word of what it is in: a letter or digit. Vowel signs are alphabetic too, but mean
+/// nothing without the letter before them.
+pub(super) fn is_word_character(c: char) -> bool {
+    c.is_alphanumeric() && (c.is_ascii() || !is_combining_mark(c))
 }
 
 /// Returns whether `c` continues the part of a word it is in. The zero-width non-joiner separates parts: Persian

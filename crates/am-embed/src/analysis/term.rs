@@ -77,8 +77,7 @@ impl AnalysedText {
         bytes.extend(self.length.to_le_bytes());
         bytes.extend((count as u32).to_le_bytes());
         for entry in &self.entries {
-            let [a, b, c, d, e, f, _, _] = entry.term.0.to_le_bytes();
-            bytes.extend([a, b, c, d, e, f]);
+            bytes.extend(entry.term.0.to_le_bytes().first_chunk::<6>().into_iter().flatten());
         }
         bytes.extend(self.entries.iter().map(|entry| entry.frequency));
         bytes.extend(self.entries.chunks(8).map(|entries| {

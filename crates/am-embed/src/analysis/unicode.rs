@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::script::{
     is_dense, is_ideograph, is_ignorable, is_joiner, is_part, is_pictograph, is_regional_indicator,
-    is_skin_tone, is_unspaced,
+    is_skin_tone, is_unspaced, is_word_character,
 };
 
 /// Calls `emit` with each search term of `text`, in text order, and with whether the term is a word that a concept
@@ -24,7 +24,8 @@ pub(super) fn for_each_term(text: &str, emit: &mut impl FnMut(&str, bool)) {
         if stretch.is_ascii() {
             ascii_words(stretch, emit);
         } else {
-            UnicodeWords { emit, neighbour: None, scratch: String::new() }.stretch(&normalised(stretch));
+            UnicodeWords { emit, neighbour: None, pair: String::new(), scratch: String::new() }
+                .stretch(&normalised(stretch));
         }
     }
 }
@@ -95,7 +96,7 @@ fn spaced_word(word: &str, emit: &mut impl FnMut(&str, bool)) {
         emit(word, true);
         return;
     }
-    if !word.contains(char::is_alphanumeric) {
+    if !word.contains(is_word_character) {
         return;
     }
     // `don't` and `user's` say nothing as concepts that `user` does not.
@@ -107,20 +108,21 @@ fn spaced_word(word: &str, emit: &mut impl FnMut(&str, bool)) {
 }
 
 fn parts(word: &str) -> impl Iterator<Item = &str> {
-    word.split(|c| !is_part(c)).filter(|part| part.contains(char::is_alphanumeric))
+    word.split(|c| !is_part(c)).filter(|part| part.contains(is_word_character))
 }
 
 struct UnicodeWords<'t, 'e, E> {
     emit: &'e mut E,
     /// The character that ends right here, of a script without spaces.
     neighbour: Option<&'t str>,
+    pair: String,
     scratch: String,
 }
 
 impl<'t, E: FnMut(&str, bool)> UnicodeWords<'t, '_, E> {
     fn stretch(mut self, text: &'t str) {
         for word in text.split_word_bounds() {
-            if !word.contains(char::is_alphanumeric) {
+            if !word.contains(is_word_character) {
                 self.neighbour = None;
                 self.pictographs(word);
             } else if word.contains(is_unspaced) {
@@ -137,9 +139,9 @@ impl<'t, E: FnMut(&str, bool)> UnicodeWords<'t, '_, E> {
 
     /// Gives an emoji whole and, where it is joined from several or has a skin tone, its parts.
     fn pictographs(&mut self, word: &str) {
-        if !word.contains(|c| is_pictograph(c) || is_regional_indicator(c)) {
-            return;
-        }
+        // A joiner glues an emoji even to the space before it.
+        let start = word.find(|c| is_pictograph(c) || is_regional_indicator(c));
+        let Some(word) = start.and_then(|start| word.get(start..)) else { return };
         (self.emit)(word, false);
         for c in word.chars().filter(|c| is_pictograph(*c) && !is_skin_tone(*c)) {
             if c.len_utf8() < word.len() {
@@ -161,13 +163,15 @@ impl<'t, E: FnMut(&str, bool)> UnicodeWords<'t, '_, E> {
             if is_mixed {
                 self.neighbour = None;
             }
-            for (stretch, is_spaced) in stretches(part) {
+            for (stretch, is_spaced) in
+                stretches(part).filter(|(stretch, _)| stretch.contains(is_word_character))
+            {
                 if is_spaced {
                     self.neighbour = None;
                     give(self.emit, &mut self.scratch, stretch, false);
                     continue;
                 }
-                for character in characters(stretch) {
+                for character in characters(stretch).filter(|character| character.contains(is_unspaced)) {
                     self.character(character, size == 2 && before_is_in_word);
                     before_is_in_word = true;
                 }
@@ -180,10 +184,12 @@ impl<'t, E: FnMut(&str, bool)> UnicodeWords<'t, '_, E> {
 
     fn character(&mut self, character: &'t str, ends_word_of_two: bool) {
         if let Some(neighbour) = self.neighbour.replace(character) {
-            let pair = format!("{neighbour}{character}");
+            self.pair.clear();
+            self.pair.push_str(neighbour);
+            self.pair.push_str(character);
             let is_word = ends_word_of_two
                 || (neighbour.starts_with(is_ideograph) && character.starts_with(is_ideograph));
-            give(self.emit, &mut self.scratch, &pair, is_word);
+            give(self.emit, &mut self.scratch, &self.pair, is_word);
         }
         give(self.emit, &mut self.scratch, character, false);
     }

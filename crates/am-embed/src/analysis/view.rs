@@ -27,7 +27,7 @@ impl<'a> TermsView<'a> {
         };
         let is_whole = similar.len() == count.div_ceil(8) && unused_bits_are_zero;
         let is_ascending = hashes.windows(2).all(|pair| match pair {
-            [left, right] => number(left) < number(right),
+            [left, right] => number(*left) < number(*right),
             _ => true,
         });
         (is_whole && is_ascending).then_some(Self {
@@ -52,13 +52,39 @@ impl<'a> TermsView<'a> {
     pub fn iter(&self) -> impl Iterator<Item = TermEntry> + use<'a> {
         let bits = self.similar.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 != 0));
         self.hashes.iter().zip(self.frequencies).zip(bits).map(|((hash, frequency), similar)| TermEntry {
-            term: TermHash(number(hash)),
+            term: TermHash(number(*hash)),
             frequency: *frequency,
             similar,
         })
     }
+
+    /// Returns how often search finds `term`, at most 255; 0 where it does not.
+    pub fn frequency(&self, term: TermHash) -> u8 {
+        self.hashes
+            .binary_search_by_key(&term.0, |hash| number(*hash))
+            .ok()
+            .and_then(|at| self.frequencies.get(at).copied())
+            .unwrap_or(0)
+    }
+
+    /// Returns how many similarity terms the stored text and `other` share.
+    pub fn similarity_overlap(&self, other: &super::AnalysedText) -> usize {
+        let mut theirs =
+            other.entries.iter().filter(|entry| entry.similar).map(|entry| entry.term).peekable();
+        self.iter()
+            .filter(|entry| entry.similar)
+            .filter(|entry| {
+                while theirs.next_if(|their| *their < entry.term).is_some() {}
+                theirs.next_if_eq(&entry.term).is_some()
+            })
+            .count()
+    }
 }
 
-fn number([a, b, c, d, e, f]: &[u8; 6]) -> u64 {
-    u64::from_le_bytes([*a, *b, *c, *d, *e, *f, 0, 0])
+fn number(hash: [u8; 6]) -> u64 {
+    let mut bytes = [0; 8];
+    if let Some(lower) = bytes.first_chunk_mut() {
+        *lower = hash;
+    }
+    u64::from_le_bytes(bytes)
 }
