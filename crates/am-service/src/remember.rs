@@ -1,5 +1,6 @@
 //! Saving: a memory is inserted, found to be there already, or merged into a near-duplicate.
 
+use am_fusion::similarity::MergeThreshold;
 use am_model::{
     Actor, CONCEPTS_MAX, CONTENT_MAX, Channel, Concept, Importance, InvalidValue, MemoryId, MemoryKind,
     Origin, Project, SessionId, bounded_text,
@@ -66,7 +67,7 @@ pub struct Remembered {
 }
 
 /// How a save ended.
-pub(crate) enum Saved {
+enum Saved {
     Inserted(MemoryId),
     Known(MemoryId),
     Merged(MemoryId),
@@ -103,7 +104,7 @@ impl Service {
         };
         let save = Save {
             memory,
-            near_duplicate: self.settings().merge_threshold.map(|threshold| threshold.get()),
+            near_duplicate: self.settings().merge_threshold.map(MergeThreshold::get),
             except: vec![],
             expired_before: self.expired_before(now),
             observation,
@@ -125,7 +126,7 @@ impl Service {
     }
 
     /// Commits a save, following what other writers do meanwhile.
-    pub(crate) async fn save(&self, audit: Audit, save: Save) -> Result<Saved, ServiceError> {
+    async fn save(&self, audit: Audit, save: Save) -> Result<Saved, ServiceError> {
         let mut incoming = Incoming::new(save);
         let mut patience = Patience::default();
         let mut action = incoming.insert();
@@ -152,7 +153,7 @@ impl Service {
                     action = incoming.insert();
                 }
                 Outcome::KeyTaken { memory } => {
-                    patience.wait().await?;
+                    patience.spend()?;
                     action = incoming.link_to_owner(*memory);
                 }
                 Outcome::Forgotten { .. } | Outcome::Observed { .. } | Outcome::Imported { .. } => {

@@ -48,7 +48,7 @@ impl Service {
     /// Takes up a store under the profile that it records.
     ///
     /// With another embedder than the one the store records, memories are saved without a vector and hybrid
-    /// searches say in a signal that the vector arm is out.
+    /// searches say in a signal that the vector arm is out. The verbs run on a tokio runtime with its timer enabled.
     pub async fn open(
         store: Arc<dyn Store>,
         embedder: Arc<dyn Embedder>,

@@ -1,12 +1,9 @@
 //! The summary of a session and the lessons drawn from it, saved as memories that go with what they quote.
 
 use am_fusion::summary::{EXCERPT_MAX, SessionSummary, SummaryMemory, summarise_session};
-use am_model::{
-    Actor, CONTENT_MAX, Importance, Memory, MemoryId, MemoryKind, Origin, Project, SessionId, Verb, text,
-};
-use am_store::{Audit, Forget, NewMemory, Save};
+use am_model::{Actor, Importance, Memory, MemoryId, MemoryKind, Origin, Project, SessionId, Verb, text};
+use am_store::{Action, Audit, Forget, NewMemory, Outcome, Save};
 
-use crate::remember::Saved;
 use crate::retry::Patience;
 use crate::{Caller, Service, ServiceError};
 
@@ -45,18 +42,16 @@ impl Service {
             let memories = if self.is_contract() { memories } else { without_derived(memories) };
             let parts: Vec<SummaryMemory> = memories.iter().map(SummaryMemory::from).collect();
             let built = summarise_session(session_id, project, &parts, |text| self.analysis().concepts(text));
-            let mut saved = vec![];
-            if !dry_run && !memories.is_empty() {
-                match self.save_summary(caller, project, session_id, &memories, &built).await? {
-                    Some(rows) => saved = rows,
-                    None => {
-                        patience.wait().await?;
-                        continue;
-                    }
-                }
+            let saved = if dry_run || memories.is_empty() {
+                Some(vec![])
+            } else {
+                self.save_summary(caller, project, session_id, &memories, &built).await?
+            };
+            if let Some(saved) = saved {
+                let SessionSummary { summary, lessons, count, .. } = built;
+                return Ok(Summary { text: summary, lessons, memories: count, saved });
             }
-            let SessionSummary { summary, lessons, count, .. } = built;
-            return Ok(Summary { text: summary, lessons, memories: count, saved });
+            patience.wait().await?;
         }
     }
 
@@ -81,7 +76,7 @@ impl Service {
         let mut inserted = vec![];
         for (kind, origin, content, derived_from) in derived {
             let origin = Origin::from_stored(origin);
-            let content = text::trim(text::cut(content, CONTENT_MAX)).to_owned();
+            let content = text::trim(content).to_owned();
             let concepts = self.derive_concepts(&content);
             let importance = Importance::derived(origin.as_str(), concepts.len());
             let audit =
@@ -105,12 +100,17 @@ impl Service {
                 expired_before: self.expired_before(audit.at),
                 observation: None,
             };
-            match self.save(audit, save).await? {
-                Saved::Inserted(memory_id) => {
+            match self.commit(audit, Action::Save(Box::new(save))).await? {
+                Outcome::Inserted { memory_id } => {
                     inserted.push(memory_id.clone());
                     rows.push(memory_id);
                 }
-                Saved::Known(memory_id) | Saved::Merged(memory_id) => rows.push(memory_id),
+                Outcome::Deduplicated { memory_id } | Outcome::Revived { memory_id } => rows.push(memory_id),
+                Outcome::Changed { .. } => {
+                    self.take_back(caller, inserted).await?;
+                    return Ok(None);
+                }
+                _ => return Err(ServiceError::Unexpected { verb: "summarize" }),
             }
         }
         let now = self.store().memories(&every).await?;
@@ -119,9 +119,14 @@ impl Service {
         if same {
             return Ok(Some(rows));
         }
-        let forget = Forget { memory_ids: inserted, verb: Verb::Forget, reason: None, created_before: None };
-        self.commit_forget(caller, self.now(), forget).await?;
+        self.take_back(caller, inserted).await?;
         Ok(None)
+    }
+
+    async fn take_back(&self, caller: &Caller, memory_ids: Vec<MemoryId>) -> Result<(), ServiceError> {
+        let forget = Forget { memory_ids, verb: Verb::Forget, reason: None, created_before: None };
+        self.commit_forget(caller, self.now(), forget).await?;
+        Ok(())
     }
 }
 

@@ -144,7 +144,9 @@ fn check(stored: &StoredMemory) -> Result<(), &'static str> {
     if *dedup_key != DedupKey::of(&memory.project, &memory.content) {
         return Err("the dedup key is not that of the content");
     }
-    if parts.iter().map(|Part { bytes, .. }| bytes + 1).sum::<usize>() != memory.content.len() + 1 {
+    let bytes =
+        parts.iter().try_fold(0_usize, |sum, Part { bytes, .. }| sum.checked_add(*bytes)?.checked_add(1));
+    if bytes != Some(memory.content.len() + 1) {
         return Err("the parts don't add up to the content");
     }
     if concept_parts.len() != memory.concepts.len() || concept_parts.iter().any(|part| *part >= parts.len()) {
