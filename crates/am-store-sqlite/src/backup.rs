@@ -1,0 +1,152 @@
+//! Back-ups: a consistent copy into one file, and its verified return.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use am_store::StoreError;
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::filesystem;
+use crate::row::storage_error;
+use crate::schema;
+use crate::store::SqliteStore;
+
+/// Pages copied at once; writers get through in between.
+const PAGES: i32 = 512;
+
+/// How a back-up is restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RestoreOptions {
+    /// Replaces a store that holds memories.
+    pub replace: bool,
+}
+
+impl SqliteStore {
+    /// Copies the store into a new file, consistent as of one moment, and checks the copy.
+    ///
+    /// `progress` gets pages done and pages in all.
+    ///
+    /// # Errors
+    /// The file exists, can't be written, or the copy fails its check; then no file is left.
+    pub fn backup(&self, destination: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), StoreError> {
+        if destination.exists() {
+            return Err(StoreError::Invalid { detail: "the back-up file exists already".to_owned() });
+        }
+        let partial = destination.with_extension("partial");
+        // What an earlier attempt left is nobody's.
+        if partial.exists() {
+            remove(&partial)?;
+        }
+        filesystem::make_file(&partial)?;
+        let result = self.copy_into(&partial, progress).and_then(|()| {
+            fs::rename(&partial, destination).map_err(|error| StoreError::Unavailable {
+                detail: format!("naming the back-up: {}", error.kind()),
+            })
+        });
+        if result.is_err() && partial.exists() {
+            remove(&partial)?;
+        }
+        result
+    }
+
+    fn copy_into(&self, partial: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), StoreError> {
+        self.read(|source, _| {
+            let mut target = Connection::open(partial).map_err(storage_error)?;
+            run(source, &mut target, progress)?;
+            // The copy has no write-ahead log of its own: one file is the whole back-up.
+            target
+                .query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0))
+                .map_err(storage_error)?;
+            check(&target)
+        })?;
+        fs::File::open(partial).and_then(|file| file.sync_all()).map_err(|error| StoreError::Unavailable {
+            detail: format!("writing the back-up: {}", error.kind()),
+        })
+    }
+
+    /// Replaces the content of this store by a back-up, in one step for every process that has it open.
+    ///
+    /// The store gets a new id and a new log chain, so that its later rows can't be taken for the original's.
+    ///
+    /// # Errors
+    /// The file is no store of ours, newer than this program or damaged, or this store holds memories and
+    /// `replace` is off. Then this store is as it was.
+    pub fn restore(
+        &self,
+        source: &Path,
+        options: RestoreOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), StoreError> {
+        let source =
+            Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(storage_error)?;
+        schema::check_readable(&source)?;
+        let application: i64 =
+            source.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(storage_error)?;
+        if application != schema::APPLICATION_ID {
+            return Err(StoreError::Foreign);
+        }
+        check(&source)?;
+        let epoch = self.read(|connection, _| {
+            let held: i64 = connection
+                .query_row(
+                    "SELECT (SELECT count(*) FROM memory) + (SELECT count(*) FROM observation)",
+                    [],
+                    |row| row.get(0),
+                )
+                .map_err(storage_error)?;
+            if held > 0 && !options.replace {
+                return Err(StoreError::Invalid {
+                    detail: "the store holds memories; a restore would replace them".to_owned(),
+                });
+            }
+            schema::epoch(connection)
+        })?;
+        let mut target = self.writer();
+        run(&source, &mut target, progress)?;
+        let transaction = target.transaction().map_err(storage_error)?;
+        let writer: [u8; 16] = rand::random();
+        let restored = schema::epoch(&transaction)?;
+        schema::put(&transaction, "epoch", &(epoch.max(restored) + 1))?;
+        schema::put(&transaction, "uuid", &uuid::Uuid::new_v4().to_string())?;
+        schema::put(&transaction, "writer", &writer.as_slice())?;
+        schema::put(&transaction, "log_sequence", &0_i64)?;
+        transaction.commit().map_err(storage_error)
+    }
+}
+
+fn run(
+    source: &Connection,
+    target: &mut Connection,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<(), StoreError> {
+    let backup = Backup::new(source, target).map_err(storage_error)?;
+    loop {
+        let step = backup.step(PAGES).map_err(storage_error)?;
+        let state = backup.progress();
+        let total = state.pagecount.max(0) as u64;
+        progress(total.saturating_sub(state.remaining.max(0) as u64), total);
+        match step {
+            rusqlite::backup::StepResult::Done => return Ok(()),
+            rusqlite::backup::StepResult::More => {}
+            _ => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}
+
+fn check(connection: &Connection) -> Result<(), StoreError> {
+    let found: String =
+        connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(storage_error)?;
+    if found == "ok" {
+        Ok(())
+    } else {
+        Err(StoreError::Damaged { detail: "the copy fails its check".to_owned() })
+    }
+}
+
+fn remove(file: &Path) -> Result<(), StoreError> {
+    fs::remove_file(file).map_err(|error| StoreError::Unavailable {
+        detail: format!("removing a partial copy: {}", error.kind()),
+    })
+}

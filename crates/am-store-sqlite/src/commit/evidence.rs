@@ -1,0 +1,112 @@
+//! Evidence: appended once per event, whoever delivers it and how often.
+
+use am_model::{MemoryId, Observation, Verb};
+use am_store::{Outcome, StoreError};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::log::{self, Told};
+use super::{Context, Step, memory_rows};
+use crate::row::storage_error;
+
+/// Two hosts that fire one event do so within this time, in milliseconds.
+const WINDOW_MS: i64 = 2_000;
+/// Begins the keys of deliveries whose host gave no event id of its own.
+const DELIVERY: &str = "delivery:";
+
+/// An observation that was seen before, and the memory it led to.
+pub(crate) struct Seen {
+    pub(crate) memory_id: Option<MemoryId>,
+}
+
+/// Looks an observation up by its key, and by the window where its host gave no key of its own.
+pub(crate) fn seen(
+    connection: &Connection,
+    project: i64,
+    observation: &Observation,
+) -> Result<Option<Seen>, StoreError> {
+    let by_key = connection
+        .prepare_cached("SELECT memory_id FROM observation WHERE project = ?1 AND event_id = ?2")
+        .and_then(|mut statement| {
+            statement
+                .query_row(params![project, observation.event_id], |row| row.get::<_, Option<String>>(0))
+                .optional()
+        })
+        .map_err(storage_error)?;
+    let found = match by_key {
+        Some(found) => Some(found),
+        None if observation.event_id.starts_with(DELIVERY) => connection
+            .prepare_cached(
+                "SELECT memory_id FROM observation WHERE project = ?1 AND session_id = ?2
+                 AND at BETWEEN ?3 AND ?4 AND origin = ?5 AND text IS ?6 AND substr(event_id, 1, 9) = 'delivery:'
+                 ORDER BY id LIMIT 1",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_row(
+                        params![
+                            project,
+                            observation.session_id.as_str(),
+                            observation.at.millis() - WINDOW_MS,
+                            observation.at.millis() + WINDOW_MS,
+                            observation.origin.as_str(),
+                            observation.text,
+                        ],
+                        |row| row.get::<_, Option<String>>(0),
+                    )
+                    .optional()
+            })
+            .map_err(storage_error)?,
+        None => None,
+    };
+    Ok(found.map(|memory_id| Seen { memory_id: memory_id.map(MemoryId::from_stored) }))
+}
+
+/// Appends an observation that has not been seen.
+pub(crate) fn append(
+    connection: &Connection,
+    id: Option<i64>,
+    project: i64,
+    observation: &Observation,
+    memory_id: Option<&MemoryId>,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO observation(id, project, session_id, event_id, origin, at, level, text, memory_id)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )
+        .and_then(|mut statement| {
+            statement.execute(params![
+                id,
+                project,
+                observation.session_id.as_str(),
+                observation.event_id,
+                observation.origin.as_str(),
+                observation.at.millis(),
+                observation.level.as_str(),
+                observation.text,
+                memory_id.map(MemoryId::as_str),
+            ])
+        })
+        .map(drop)
+        .map_err(storage_error)
+}
+
+/// Appends a batch of evidence alone.
+pub(crate) fn observe(context: &Context<'_>, observations: &[Observation]) -> Result<Step, StoreError> {
+    let (mut appended, mut repeated) = (0, 0);
+    for observation in observations {
+        let project = memory_rows::project_id(context.transaction, &observation.project)?;
+        if seen(context.transaction, project, observation)?.is_some() {
+            repeated += 1;
+        } else {
+            append(context.transaction, None, project, observation, None)?;
+            appended += 1;
+        }
+    }
+    let outcome = Outcome::Observed { appended, repeated };
+    if appended == 0 {
+        return Ok(Step::Drop(outcome));
+    }
+    log::append(context, Verb::Observe, &Told::default())?;
+    Ok(Step::Keep(outcome))
+}

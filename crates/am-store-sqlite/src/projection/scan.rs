@@ -1,0 +1,174 @@
+//! The same answers without a projection, by walking the narrow tables: for processes with a small budget.
+
+use am_embed::analysis::{AnalysedText, TermHash};
+use am_fusion::bm25;
+use am_store::StoreError;
+use rusqlite::{Connection, params};
+
+use super::build::parse;
+use super::kernel::dot;
+use super::near_duplicate::{reaches, sizes_fit};
+use super::vector::{Bounded, Collector, margin, parts, quantise, rescore};
+use super::{Found, Hidden};
+use crate::row::storage_error;
+use crate::schema::narrow_key;
+
+/// A document that holds at least one query term.
+struct Candidate {
+    id: i64,
+    expired: bool,
+    length: u32,
+    frequencies: Vec<u8>,
+}
+
+/// Calls `visit` with store id, creation time and analysed terms of every ranked memory of a project.
+fn each_document(
+    connection: &Connection,
+    project: i64,
+    mut visit: impl FnMut(i64, i64, &[u8]) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let first = narrow_key(project, 0);
+    let mut statement = connection
+        .prepare_cached("SELECT key, created_at, value FROM terms WHERE key BETWEEN ?1 AND ?2 ORDER BY key")
+        .map_err(storage_error)?;
+    let mut rows = statement.query(params![first, narrow_key(project + 1, 0) - 1]).map_err(storage_error)?;
+    while let Some(row) = rows.next().map_err(storage_error)? {
+        let key: i64 = row.get(0).map_err(storage_error)?;
+        let created = row.get(1).map_err(storage_error)?;
+        let value = row.get_ref(2).map_err(storage_error)?;
+        visit(key - first, created, value.as_blob().map_err(|error| storage_error(error.into()))?)?;
+    }
+    Ok(())
+}
+
+/// As [`super::Projection::lexical`].
+pub(crate) fn scan_lexical(
+    connection: &Connection,
+    project: i64,
+    terms: &[TermHash],
+    limit: usize,
+    expired_before: i64,
+    hidden: &mut Hidden,
+) -> Result<Vec<Found>, StoreError> {
+    let (mut documents, mut total_length) = (0_u64, 0_u64);
+    let mut containing = vec![0_u64; terms.len()];
+    let mut candidates = Vec::new();
+    each_document(connection, project, |id, created, value| {
+        let view = parse(value)?;
+        documents += 1;
+        total_length += u64::from(view.length());
+        let frequencies: Vec<u8> = terms.iter().map(|term| view.frequency(*term)).collect();
+        if frequencies.iter().any(|frequency| *frequency > 0) {
+            for (count, frequency) in containing.iter_mut().zip(&frequencies) {
+                *count += u64::from(*frequency > 0);
+            }
+            candidates.push(Candidate {
+                id,
+                expired: created < expired_before,
+                length: view.length(),
+                frequencies,
+            });
+        }
+        Ok(())
+    })?;
+    let average = total_length as f64 / documents.max(1) as f64;
+    let weights: Vec<f64> = containing.iter().map(|count| bm25::idf(documents, *count)).collect();
+    let mut found: Vec<(bool, Found)> = candidates
+        .into_iter()
+        .map(|candidate| {
+            let score = weights
+                .iter()
+                .zip(&candidate.frequencies)
+                .filter(|(_, frequency)| **frequency > 0)
+                .map(|(idf, frequency)| {
+                    bm25::term_score(*idf, f64::from(*frequency), f64::from(candidate.length), average)
+                })
+                .sum();
+            (candidate.expired, Found { id: candidate.id, score })
+        })
+        .collect();
+    found.sort_by(|(_, left), (_, right)| right.score.total_cmp(&left.score).then(left.id.cmp(&right.id)));
+    let mut kept = Vec::new();
+    for (expired, hit) in found {
+        if kept.len() == limit {
+            break;
+        }
+        if expired {
+            hidden.insert(hit.id);
+        } else {
+            kept.push(hit);
+        }
+    }
+    Ok(kept)
+}
+
+/// As [`super::Projection::vector`].
+pub(crate) fn scan_vector(
+    connection: &Connection,
+    project: i64,
+    query: &[f32],
+    limit: usize,
+    expired_before: i64,
+    hidden: &mut Hidden,
+    original: impl FnMut(i64) -> Result<Option<Vec<f32>>, StoreError>,
+) -> Result<Vec<Found>, StoreError> {
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let quantised = quantise(query);
+    let first = narrow_key(project, 0);
+    let mut collector = Collector::new(limit);
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT v.key, v.value, t.created_at FROM vec8 v JOIN terms t ON t.key = v.key
+             WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key",
+        )
+        .map_err(storage_error)?;
+    let mut rows = statement.query(params![first, narrow_key(project + 1, 0) - 1]).map_err(storage_error)?;
+    let mut values: Vec<i8> = Vec::with_capacity(query.len());
+    while let Some(row) = rows.next().map_err(storage_error)? {
+        let key: i64 = row.get(0).map_err(storage_error)?;
+        let value = row.get_ref(1).map_err(storage_error)?;
+        let created: i64 = row.get(2).map_err(storage_error)?;
+        let Some((scale, error, bytes)) = value.as_blob().ok().and_then(parts) else { continue };
+        if bytes.len() != query.len() {
+            continue;
+        }
+        values.clear();
+        values.extend(bytes.iter().map(|byte| *byte as i8));
+        let cosine = dot(&quantised.values, &values) as f32 * scale * quantised.scale;
+        let margin = margin(&quantised, error);
+        if cosine + margin >= collector.threshold {
+            collector.push(Bounded { id: key - first, cosine, margin, expired: created < expired_before });
+        }
+    }
+    rescore(collector.finish(), query, limit, hidden, original)
+}
+
+/// As [`super::Projection::near_duplicates`].
+pub(crate) fn scan_near_duplicates(
+    connection: &Connection,
+    project: i64,
+    text: &AnalysedText,
+    threshold: f64,
+    expired_before: i64,
+) -> Result<Vec<i64>, StoreError> {
+    let count = text.similarity_count();
+    let mut found = Vec::new();
+    if count == 0 {
+        return Ok(found);
+    }
+    each_document(connection, project, |id, created, value| {
+        let view = parse(value)?;
+        if created >= expired_before && view.count() as f64 >= threshold * count as f64 - 1e-9 {
+            let similar = view.iter().filter(|entry| entry.similar).count();
+            if sizes_fit(count, similar, threshold)
+                && reaches(count, similar, view.similarity_overlap(text), threshold)
+            {
+                found.push(id);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,211 @@
+//! Exact cosine by an int8 scan with an error bound and a second look at the f32 vectors it can't tell apart.
+
+use am_store::StoreError;
+
+use super::kernel::dot;
+use super::{Found, Hidden, Projection};
+
+/// Head of a stored int8 vector: scale and error norm, two f32.
+const HEAD: usize = 8;
+/// Slack for single-precision rounding of a dot product of unit vectors.
+const ROUNDING: f32 = 1e-5;
+/// Rows of one block between two looks at the threshold.
+const BLOCK: usize = 1024;
+
+/// A vector in 8 bits: `value * scale` is within `error` (Euclidean norm) of the original.
+#[derive(Clone, Debug)]
+pub(crate) struct Quantised {
+    pub(crate) values: Vec<i8>,
+    pub(crate) scale: f32,
+    pub(crate) error: f32,
+}
+
+/// Rounds a vector to 8 bits by its largest component.
+pub(crate) fn quantise(vector: &[f32]) -> Quantised {
+    let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    let scale = largest / 127.0;
+    let values: Vec<i8> = vector
+        .iter()
+        .map(|value| if scale > 0.0 { (value / scale).round().clamp(-127.0, 127.0) as i8 } else { 0 })
+        .collect();
+    let error = vector
+        .iter()
+        .zip(&values)
+        .map(|(value, rounded)| f64::from(value - f32::from(*rounded) * scale).powi(2))
+        .sum::<f64>()
+        .sqrt() as f32;
+    Quantised { values, scale, error }
+}
+
+impl Quantised {
+    /// Writes what the `vec8` table holds.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEAD + self.values.len());
+        bytes.extend_from_slice(&self.scale.to_le_bytes());
+        bytes.extend_from_slice(&self.error.to_le_bytes());
+        bytes.extend(self.values.iter().map(|value| *value as u8));
+        bytes
+    }
+}
+
+/// Reads scale, error and values of a stored int8 vector.
+pub(super) fn parts(bytes: &[u8]) -> Option<(f32, f32, &[u8])> {
+    let (scale, rest) = bytes.split_first_chunk::<4>()?;
+    let (error, values) = rest.split_first_chunk::<4>()?;
+    Some((f32::from_le_bytes(*scale), f32::from_le_bytes(*error), values))
+}
+
+/// The int8 matrix. A row without a vector has scale NaN.
+#[derive(Debug)]
+pub(super) struct Vectors {
+    dimension: usize,
+    values: Vec<i8>,
+    scales: Vec<f32>,
+    errors: Vec<f32>,
+}
+
+impl Vectors {
+    pub(super) fn new(dimension: usize, capacity: usize) -> Self {
+        Self {
+            dimension,
+            values: Vec::with_capacity(capacity * dimension),
+            scales: Vec::with_capacity(capacity),
+            errors: Vec::with_capacity(capacity),
+        }
+    }
+
+    pub(super) fn push(&mut self, bytes: Option<&[u8]>) {
+        match bytes.and_then(parts).filter(|(_, _, values)| values.len() == self.dimension) {
+            Some((scale, error, values)) => {
+                self.values.extend(values.iter().map(|value| *value as i8));
+                self.scales.push(scale);
+                self.errors.push(error);
+            }
+            None => {
+                self.values.resize(self.values.len() + self.dimension, 0);
+                self.scales.push(f32::NAN);
+                self.errors.push(0.0);
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.values.capacity() + (self.scales.capacity() + self.errors.capacity()) * 4
+    }
+}
+
+/// A row whose cosine lies within `margin` of `cosine`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounded {
+    pub(super) id: i64,
+    pub(super) cosine: f32,
+    pub(super) margin: f32,
+    pub(super) expired: bool,
+}
+
+/// The query side of the bound `|q·v - q8·v8| <= e + e_q (1 + e)` for unit vectors.
+pub(super) fn margin(query: &Quantised, error: f32) -> f32 {
+    error + query.error * (1.0 + error) + ROUNDING
+}
+
+impl Projection {
+    /// Returns the best `limit` live documents by cosine, ties by store id; `original` reads an f32 vector.
+    pub(crate) fn vector(
+        &self,
+        query: &[f32],
+        limit: usize,
+        expired_before: i64,
+        hidden: &mut Hidden,
+        original: impl FnMut(i64) -> Result<Option<Vec<f32>>, StoreError>,
+    ) -> Result<Vec<Found>, StoreError> {
+        if query.len() != self.dimension || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let quantised = quantise(query);
+        let mut collector = Collector::new(limit);
+        let rows = self.vectors.values.chunks_exact(self.dimension.max(1));
+        let scales = self.vectors.scales.iter().zip(&self.vectors.errors);
+        for (slot, (row, (scale, error))) in rows.zip(scales).enumerate() {
+            if scale.is_nan() || self.is_dead(slot as u32) {
+                continue;
+            }
+            let cosine = dot(&quantised.values, row) as f32 * scale * quantised.scale;
+            let margin = margin(&quantised, *error);
+            if cosine + margin < collector.threshold {
+                continue;
+            }
+            let (Some(id), Some(created)) = (self.ids.get(slot), self.created.get(slot)) else { continue };
+            collector.push(Bounded { id: *id, cosine, margin, expired: *created < expired_before });
+        }
+        rescore(collector.finish(), query, limit, hidden, original)
+    }
+}
+
+/// Keeps every row that may belong to the best `limit` live ones.
+pub(super) struct Collector {
+    limit: usize,
+    rows: Vec<Bounded>,
+    /// The `limit`-th best lower bound of a live row so far.
+    pub(super) threshold: f32,
+}
+
+impl Collector {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { limit, rows: Vec::new(), threshold: f32::NEG_INFINITY }
+    }
+
+    pub(super) fn push(&mut self, row: Bounded) {
+        self.rows.push(row);
+        if self.rows.len() % BLOCK == 0 {
+            self.tighten();
+        }
+    }
+
+    fn tighten(&mut self) {
+        let mut lower: Vec<f32> =
+            self.rows.iter().filter(|row| !row.expired).map(|row| row.cosine - row.margin).collect();
+        if lower.len() >= self.limit {
+            let (_, kth, _) =
+                lower.select_nth_unstable_by(self.limit - 1, |left, right| right.total_cmp(left));
+            self.threshold = self.threshold.max(*kth);
+        }
+        let threshold = self.threshold;
+        self.rows.retain(|row| row.cosine + row.margin >= threshold);
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Bounded> {
+        self.tighten();
+        self.rows
+    }
+}
+
+/// Orders candidates by their exact cosine.
+pub(super) fn rescore(
+    mut candidates: Vec<Bounded>,
+    query: &[f32],
+    limit: usize,
+    hidden: &mut Hidden,
+    mut original: impl FnMut(i64) -> Result<Option<Vec<f32>>, StoreError>,
+) -> Result<Vec<Found>, StoreError> {
+    // Reading in id order walks the table once.
+    candidates.sort_unstable_by_key(|row| row.id);
+    let mut scored = Vec::with_capacity(candidates.len());
+    for row in candidates {
+        let Some(vector) = original(row.id)? else { continue };
+        let cosine: f32 = query.iter().zip(&vector).map(|(left, right)| left * right).sum();
+        scored.push((row.expired, Found { id: row.id, score: f64::from(cosine) }));
+    }
+    scored.sort_by(|(_, left), (_, right)| right.score.total_cmp(&left.score).then(left.id.cmp(&right.id)));
+    let mut kept = Vec::with_capacity(limit.min(scored.len()));
+    for (expired, hit) in scored {
+        if kept.len() == limit {
+            break;
+        }
+        if expired {
+            hidden.insert(hit.id);
+        } else {
+            kept.push(hit);
+        }
+    }
+    Ok(kept)
+}

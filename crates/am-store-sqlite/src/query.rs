@@ -1,0 +1,283 @@
+//! Searches: the arms over one snapshot, and the rows they point to.
+
+use std::sync::PoisonError;
+
+use am_store::{Arm, ArmHit, SearchQuery, SearchReply, StoreError, VectorQuery};
+use fnv::FnvHashMap;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use crate::projection::{Found, Freshness, Hidden, Projection, scan_lexical, scan_vector};
+use crate::read::{self, ProjectRow};
+use crate::row::{MEMORY_COLUMNS, memory, storage_error, vector_values};
+use crate::schema::narrow_key;
+use crate::store::{Known, SqliteStore};
+
+/// Changes that are applied one by one; beyond that a new build is as fast.
+const TAIL_MAX: usize = 20_000;
+/// Times a search starts again because other threads moved a projection past its snapshot.
+const RESTARTS: usize = 64;
+
+/// What the arms found in one snapshot, by store id.
+struct Found3 {
+    lexical: Result<Vec<Found>, StoreError>,
+    vector: Result<Vec<Found>, StoreError>,
+    concept: Result<Vec<i64>, StoreError>,
+    hidden: Hidden,
+}
+
+/// Runs a search.
+pub(crate) fn search(store: &SqliteStore, query: &SearchQuery) -> SearchReply {
+    for _ in 0..RESTARTS {
+        match store.read(|transaction, known| attempt(store, transaction, known, query)) {
+            Ok(Some(reply)) => return reply,
+            Ok(None) => {}
+            Err(error) => return failed(query, &error),
+        }
+    }
+    failed(query, &StoreError::Busy { waited_ms: 0 })
+}
+
+/// Returns the reply in which every arm that was asked failed.
+pub(crate) fn failed(query: &SearchQuery, error: &StoreError) -> SearchReply {
+    let arm = |asked: bool| if asked { Err(error.clone()) } else { Ok(Vec::new()) };
+    SearchReply {
+        rows: Vec::new(),
+        lexical: arm(query.terms.is_some()),
+        vector: arm(query.vector.is_some()),
+        concept: arm(!query.concepts.is_empty()),
+        hidden: 0,
+    }
+}
+
+/// Returns `None` where the projection is already past this snapshot.
+fn attempt(
+    store: &SqliteStore,
+    transaction: &Transaction<'_>,
+    known: &Known,
+    query: &SearchQuery,
+) -> Result<Option<SearchReply>, StoreError> {
+    let Some(project) = read::project(transaction, &query.live.project)? else {
+        let mismatch = query.vector.as_ref().map_or(Ok(()), |vector| same_embedder(known, vector));
+        return Ok(Some(SearchReply {
+            rows: Vec::new(),
+            lexical: Ok(Vec::new()),
+            vector: mismatch.map(|()| Vec::new()),
+            concept: Ok(Vec::new()),
+            hidden: 0,
+        }));
+    };
+    let arms = if store.shared.cache.fits(project.memories) {
+        with_projection(store, transaction, known, &project, |projection| {
+            projected(transaction, known, &project, projection, query)
+        })?
+    } else {
+        Some(scanned(transaction, known, &project, query))
+    };
+    arms.map(|arms| reply(transaction, query, arms)).transpose()
+}
+
+/// Gives `use_it` the project's projection exactly as the transaction's snapshot has it, or returns `None`.
+pub(crate) fn with_projection<T>(
+    store: &SqliteStore,
+    transaction: &Transaction<'_>,
+    known: &Known,
+    project: &ProjectRow,
+    use_it: impl FnOnce(&Projection) -> T,
+) -> Result<Option<T>, StoreError> {
+    let shared = store.shared.cache.shared(project.id);
+    {
+        let mut place = shared.write().unwrap_or_else(|poisoned| {
+            let mut place = PoisonError::into_inner(poisoned);
+            // A panic may have left it half changed.
+            *place = None;
+            place
+        });
+        let change = place.as_ref().map(|projection| projection.change);
+        if change.is_some_and(|change| change > project.last_change) {
+            return Ok(None);
+        }
+        if change != Some(project.last_change) {
+            let tailed = match place.as_mut() {
+                Some(projection) => projection.tail(transaction, project.last_change, TAIL_MAX)?,
+                None => Freshness::Behind,
+            };
+            if tailed == Freshness::Behind {
+                // The old one goes first, so that two are never in memory.
+                *place = None;
+                *place = Some(Projection::build(
+                    transaction,
+                    project.id,
+                    project.last_change,
+                    project.memories as usize,
+                    known.dimension,
+                )?);
+            }
+            let bytes = place.as_ref().map_or(0, Projection::bytes);
+            store.shared.cache.resized(project.id, bytes);
+        }
+    }
+    let place = shared.read().unwrap_or_else(PoisonError::into_inner);
+    Ok(place.as_ref().filter(|projection| projection.change == project.last_change).map(use_it))
+}
+
+fn projected(
+    transaction: &Transaction<'_>,
+    known: &Known,
+    project: &ProjectRow,
+    projection: &Projection,
+    query: &SearchQuery,
+) -> Found3 {
+    let expired_before = query.live.expired_before.map_or(i64::MIN, am_model::Instant::millis);
+    let mut hidden = Hidden::default();
+    let lexical = Ok(query.terms.as_ref().map_or_else(Vec::new, |terms| {
+        projection.lexical(terms, query.per_arm, expired_before, &mut hidden)
+    }));
+    let vector = query.vector.as_ref().map_or(Ok(Vec::new()), |vector| {
+        same_embedder(known, vector)?;
+        projection.vector(&vector.vector, query.per_arm, expired_before, &mut hidden, |id| {
+            original(transaction, project.id, id)
+        })
+    });
+    let concept = concepts(transaction, known, project, query, expired_before, &mut hidden);
+    Found3 { lexical, vector, concept, hidden }
+}
+
+fn scanned(
+    transaction: &Transaction<'_>,
+    known: &Known,
+    project: &ProjectRow,
+    query: &SearchQuery,
+) -> Found3 {
+    let expired_before = query.live.expired_before.map_or(i64::MIN, am_model::Instant::millis);
+    let mut hidden = Hidden::default();
+    let lexical = query.terms.as_ref().map_or(Ok(Vec::new()), |terms| {
+        scan_lexical(transaction, project.id, terms, query.per_arm, expired_before, &mut hidden)
+    });
+    let vector = query.vector.as_ref().map_or(Ok(Vec::new()), |vector| {
+        same_embedder(known, vector)?;
+        scan_vector(
+            transaction,
+            project.id,
+            &vector.vector,
+            query.per_arm,
+            expired_before,
+            &mut hidden,
+            |id| original(transaction, project.id, id),
+        )
+    });
+    let concept = concepts(transaction, known, project, query, expired_before, &mut hidden);
+    Found3 { lexical, vector, concept, hidden }
+}
+
+fn same_embedder(known: &Known, query: &VectorQuery) -> Result<(), StoreError> {
+    if known.identity.embedder == query.embedder {
+        Ok(())
+    } else {
+        Err(StoreError::EmbedderMismatch {
+            stored: known.identity.embedder.clone(),
+            given: query.embedder.clone(),
+        })
+    }
+}
+
+fn original(transaction: &Transaction<'_>, project: i64, id: i64) -> Result<Option<Vec<f32>>, StoreError> {
+    transaction
+        .prepare_cached("SELECT value FROM vector WHERE key = ?1")
+        .and_then(|mut statement| {
+            statement
+                .query_row([narrow_key(project, id)], |row| Ok(vector_values(row.get_ref(0)?.as_blob()?)))
+                .optional()
+        })
+        .map_err(storage_error)
+}
+
+/// Walks the named concepts in creation order and their memories in store-id order.
+fn concepts(
+    transaction: &Transaction<'_>,
+    known: &Known,
+    project: &ProjectRow,
+    query: &SearchQuery,
+    expired_before: i64,
+    hidden: &mut Hidden,
+) -> Result<Vec<i64>, StoreError> {
+    let mut named: Vec<i64> = Vec::new();
+    for concept in &query.concepts {
+        let id: Option<i64> = transaction
+            .prepare_cached("SELECT id FROM concept WHERE project = ?1 AND name = ?2")
+            .and_then(|mut statement| {
+                statement.query_row(params![project.id, concept.as_str()], |row| row.get(0)).optional()
+            })
+            .map_err(storage_error)?;
+        named.extend(id);
+    }
+    named.sort_unstable();
+    named.dedup();
+    let mut seen = fnv::FnvHashSet::default();
+    let mut found = Vec::new();
+    for concept in named {
+        let mut statement = transaction
+            .prepare_cached(
+                "SELECT m.id, m.created_at, m.kind FROM concept_memory c JOIN memory m ON m.id = c.memory
+                 WHERE c.concept = ?1 ORDER BY c.memory",
+            )
+            .map_err(storage_error)?;
+        let mut rows = statement.query([concept]).map_err(storage_error)?;
+        while found.len() < query.per_arm {
+            let Some(row) = rows.next().map_err(storage_error)? else { break };
+            let id: i64 = row.get(0).map_err(storage_error)?;
+            let created: i64 = row.get(1).map_err(storage_error)?;
+            let kind: String = row.get(2).map_err(storage_error)?;
+            let ranked = am_model::MemoryKind::parse(&kind)
+                .is_some_and(|kind| am_store::is_ranked(kind, known.identity.profile));
+            if !ranked || !seen.insert(id) {
+                continue;
+            }
+            if created < expired_before {
+                hidden.insert(id);
+            } else {
+                found.push(id);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Fetches each row once and points the arms to it.
+fn reply(
+    transaction: &Transaction<'_>,
+    query: &SearchQuery,
+    arms: Found3,
+) -> Result<SearchReply, StoreError> {
+    let mut rows = Vec::new();
+    let mut place: FnvHashMap<i64, usize> = FnvHashMap::default();
+    let mut statement = transaction
+        .prepare_cached(&format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.id = ?1"))
+        .map_err(storage_error)?;
+    let mut row_of = |id: i64| -> Result<usize, StoreError> {
+        if let Some(at) = place.get(&id) {
+            return Ok(*at);
+        }
+        let row = statement.query_row([id], |row| memory(row, &query.live.project)).map_err(storage_error)?;
+        rows.push(row);
+        place.insert(id, rows.len() - 1);
+        Ok(rows.len() - 1)
+    };
+    let mut point = |found: Result<Vec<Found>, StoreError>, distance: bool| -> Arm {
+        found?
+            .into_iter()
+            .map(|hit| {
+                Ok(ArmHit {
+                    row: row_of(hit.id)?,
+                    score: hit.score,
+                    distance: distance.then(|| f64::from((1.0 - hit.score as f32) / 2.0)),
+                })
+            })
+            .collect()
+    };
+    let lexical = point(arms.lexical, false);
+    let vector = point(arms.vector, true);
+    let concept =
+        point(arms.concept.map(|ids| ids.into_iter().map(|id| Found { id, score: 0.0 }).collect()), false);
+    drop(statement);
+    Ok(SearchReply { rows, lexical, vector, concept, hidden: arms.hidden.len() as u64 })
+}
