@@ -46,7 +46,7 @@ impl Event {
     }
 }
 
-fn check_key(key: &str) -> Result<(), ServiceError> {
+pub(crate) fn check_key(key: &str) -> Result<(), ServiceError> {
     let printable =
         !key.is_empty() && text::utf16_len(key) <= SESSION_ID_MAX && !key.contains(char::is_control);
     if printable { Ok(()) } else { Err(ServiceError::EventKey) }

@@ -146,7 +146,7 @@ impl Service {
 }
 
 /// Cuts the content of a memory into the pieces that its parts describe.
-fn pieces(memory: &StoredMemory) -> Result<Vec<&str>, StoreError> {
+pub(crate) fn pieces(memory: &StoredMemory) -> Result<Vec<&str>, StoreError> {
     let damaged =
         || StoreError::Damaged { detail: "the parts of a memory don't add up to its text".to_owned() };
     let mut rest = Some(memory.memory.content.as_str());

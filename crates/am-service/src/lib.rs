@@ -7,6 +7,7 @@
 
 mod clock;
 mod consolidate;
+mod corpus;
 mod digest;
 mod error;
 mod evidence;

@@ -35,6 +35,22 @@ impl Service {
         self.compute(content.len(), true, move |service| service.derive(&project, kind, content)).await?
     }
 
+    /// Derives what is stored beside a new `content`, its concepts too where none are `given`.
+    pub(crate) async fn prepare_new(
+        &self,
+        project: &Project,
+        kind: MemoryKind,
+        content: String,
+        given: Vec<Concept>,
+    ) -> Result<(Text, Vec<Concept>), ServiceError> {
+        let project = project.clone();
+        self.compute(content.len(), true, move |service| {
+            let concepts = if given.is_empty() { service.derive_concepts(&content) } else { given };
+            Ok((service.derive(&project, kind, content)?, concepts))
+        })
+        .await?
+    }
+
     fn derive(&self, project: &Project, kind: MemoryKind, content: String) -> Result<Text, ServiceError> {
         let dedup_key = DedupKey::of(project, &content);
         let (terms, vector) = if is_ranked(kind, self.identity().profile) {
@@ -83,8 +99,7 @@ impl Service {
         Ok((!is_zero(&vector)).then_some(vector))
     }
 
-    /// Extracts the concepts of `content`.
-    pub(crate) fn derive_concepts(&self, content: &str) -> Vec<Concept> {
+    fn derive_concepts(&self, content: &str) -> Vec<Concept> {
         self.analysis().concepts(content).into_iter().map(Concept::from_stored).collect()
     }
 }

@@ -88,9 +88,8 @@ impl Service {
             None => None,
         };
         let kind = MemoryKind::of(&origin, &content);
-        let concepts = if given.is_empty() { self.derive_concepts(&content) } else { given.clone() };
+        let (text, concepts) = self.prepare_new(&project, kind, content, given.clone()).await?;
         let importance = importance.unwrap_or_else(|| Importance::derived(origin.as_str(), concepts.len()));
-        let text = self.prepare(&project, kind, content).await?;
         let memory = NewMemory {
             memory_id: MemoryId::random(),
             project: project.clone(),

@@ -77,7 +77,7 @@ impl Service {
         for (kind, origin, content, derived_from) in derived {
             let origin = Origin::from_stored(origin);
             let content = text::trim(content).to_owned();
-            let concepts = self.derive_concepts(&content);
+            let (text, concepts) = self.prepare_new(project, kind, content, vec![]).await?;
             let importance = Importance::derived(origin.as_str(), concepts.len());
             let audit =
                 Audit { at: self.now(), actor: Actor(origin.as_str().to_owned()), channel: caller.channel };
@@ -86,7 +86,7 @@ impl Service {
                 project: project.clone(),
                 session_id: session_id.clone(),
                 kind,
-                text: self.prepare(project, kind, content).await?,
+                text,
                 concepts,
                 origin,
                 importance,

@@ -1,8 +1,13 @@
 //! Export and import: whole records out of a store and into another.
 
-use am_model::{DedupKey, Importance, MemoryId, Session, StoreId};
-use am_store::{Action, Import, Outcome, Part, Scope, StoredLogEntry, StoredMemory, StoredObservation};
+use am_model::{
+    CONTENT_MAX, Concept, DedupKey, Importance, MemoryId, Observation, Origin, Project, Session, SessionId,
+    StoreId, bounded_text,
+};
+use am_store::{Action, Import, Outcome, Scope, StoredLogEntry, StoredMemory, StoredObservation};
 
+use crate::evidence::check_key;
+use crate::forget::pieces;
 use crate::{Caller, Service, ServiceError};
 
 /// Records read in one step.
@@ -105,12 +110,12 @@ impl Service {
         let same_embedder = embedder == self.identity().embedder;
         let mut import = Import::default();
         for (position, record) in (1..).zip(records) {
+            check(&record).map_err(|detail| ServiceError::Record { position, detail })?;
             match record {
                 Record::Session(session) => import.sessions.push(session),
                 Record::Observation(observation) => import.observations.push(*observation),
                 Record::Log(entry) => import.log.push(*entry),
                 Record::Memory(mut memory) => {
-                    check(&memory).map_err(|detail| ServiceError::Record { position, detail })?;
                     memory.vector = memory.vector.filter(|_| same_embedder);
                     let dimension = self.embedder().id().dimension() as usize;
                     if memory.vector.as_ref().is_some_and(|vector| !is_vector(vector, dimension)) {
@@ -129,11 +134,58 @@ impl Service {
     }
 }
 
-/// Checks that the fields of a memory agree with one another.
-fn check(stored: &StoredMemory) -> Result<(), &'static str> {
+/// Largest store id and version that a record may bring: what comes after them must still fit.
+const NUMBER_MAX: i64 = 1 << 53;
+
+/// Checks that a record keeps the rules of its fields, and that they agree with one another.
+fn check(record: &Record) -> Result<(), &'static str> {
+    let numbers = match record {
+        Record::Session(Session { id, project, session_id, .. }) => {
+            check_names(project, session_id)?;
+            [id.0, 1]
+        }
+        Record::Memory(stored) => {
+            check_memory(stored)?;
+            [stored.memory.id.0, stored.memory.version]
+        }
+        Record::Observation(stored) => {
+            let Observation { project, session_id, event_id, origin, .. } = &stored.observation;
+            check_names(project, session_id)?;
+            check_origin(origin)?;
+            check_key(event_id).map_err(|_| "the event id is empty, too long or not printable")?;
+            [stored.id.0, 1]
+        }
+        Record::Log(stored) => [stored.id.0, stored.entry.sequence],
+    };
+    let [id, counted] = numbers;
+    if (0..=NUMBER_MAX).contains(&id) && (1..=NUMBER_MAX).contains(&counted) {
+        Ok(())
+    } else {
+        Err("an id, version or sequence is out of range")
+    }
+}
+
+fn check_names(project: &Project, session_id: &SessionId) -> Result<(), &'static str> {
+    if !Project::new(project.as_str()).is_ok_and(|name| name == *project) {
+        return Err("the project is empty, too long or not trimmed");
+    }
+    if !SessionId::new(session_id.as_str()).is_ok_and(|name| name == *session_id) {
+        return Err("the session id is empty, too long or not trimmed");
+    }
+    Ok(())
+}
+
+fn check_origin(origin: &Origin) -> Result<(), &'static str> {
+    let valid = Origin::new(origin.as_str()).is_ok_and(|name| name == *origin);
+    if valid { Ok(()) } else { Err("the origin is empty, too long or not trimmed") }
+}
+
+fn check_memory(stored: &StoredMemory) -> Result<(), &'static str> {
     let StoredMemory { memory, concept_parts, dedup_key, parts, .. } = stored;
-    if am_model::text::trim(&memory.content).is_empty() {
-        return Err("the content is empty");
+    check_names(&memory.project, &memory.session_id)?;
+    check_origin(&memory.origin)?;
+    if bounded_text("content", &memory.content, CONTENT_MAX).is_err() {
+        return Err("the content is empty or too long");
     }
     if MemoryId::new(memory.memory_id.as_str()).is_err() {
         return Err("the id is empty or too long");
@@ -141,12 +193,13 @@ fn check(stored: &StoredMemory) -> Result<(), &'static str> {
     if Importance::new(memory.importance.get()).is_err() {
         return Err("the importance is not between 0 and 1");
     }
+    if memory.concepts.iter().any(|concept| Concept::new(concept.as_str()).is_err()) {
+        return Err("a concept is empty or too long");
+    }
     if *dedup_key != DedupKey::of(&memory.project, &memory.content) {
         return Err("the dedup key is not that of the content");
     }
-    let bytes =
-        parts.iter().try_fold(0_usize, |sum, Part { bytes, .. }| sum.checked_add(*bytes)?.checked_add(1));
-    if bytes != Some(memory.content.len() + 1) {
+    if pieces(stored).is_err() {
         return Err("the parts don't add up to the content");
     }
     if concept_parts.len() != memory.concepts.len() || concept_parts.iter().any(|part| *part >= parts.len()) {

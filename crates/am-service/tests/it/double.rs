@@ -14,7 +14,7 @@ use am_store::{
 use async_trait::async_trait;
 
 /// What becomes of a commit.
-pub enum Step {
+pub(crate) enum Step {
     /// It goes through.
     Pass,
     /// It is answered so and does nothing.
@@ -23,21 +23,21 @@ pub enum Step {
     After(Change),
 }
 
-pub struct Double {
-    pub inner: MemoryStore,
+pub(crate) struct Double {
+    pub(crate) inner: MemoryStore,
     steps: Mutex<VecDeque<Step>>,
     always: Mutex<Option<Outcome>>,
-    pub actions: Mutex<Vec<Action>>,
-    pub reads: Mutex<Vec<String>>,
-    pub sessions: Option<Result<Vec<Session>, StoreError>>,
-    pub memories: HashMap<String, Result<Vec<Memory>, StoreError>>,
-    pub counts: Option<Result<Counts, StoreError>>,
+    pub(crate) actions: Mutex<Vec<Action>>,
+    pub(crate) reads: Mutex<Vec<String>>,
+    pub(crate) sessions: Option<Result<Vec<Session>, StoreError>>,
+    pub(crate) memories: HashMap<String, Result<Vec<Memory>, StoreError>>,
+    pub(crate) counts: Option<Result<Counts, StoreError>>,
     /// How long a read of a session takes.
-    pub delay: Duration,
+    pub(crate) delay: Duration,
 }
 
 impl Double {
-    pub fn new(profile: Profile) -> Self {
+    pub(crate) fn new(profile: Profile) -> Self {
         Self {
             inner: MemoryStore::new(profile),
             steps: Mutex::default(),
@@ -52,15 +52,15 @@ impl Double {
     }
 
     /// Tells what becomes of the next commits; later ones pass.
-    pub fn script(&self, steps: impl IntoIterator<Item = Step>) {
+    pub(crate) fn script(&self, steps: impl IntoIterator<Item = Step>) {
         self.steps.lock().unwrap().extend(steps);
     }
 
-    pub fn answer_always(&self, outcome: Outcome) {
+    pub(crate) fn answer_always(&self, outcome: Outcome) {
         *self.always.lock().unwrap() = Some(outcome);
     }
 
-    pub fn commits(&self) -> usize {
+    pub(crate) fn commits(&self) -> usize {
         self.actions.lock().unwrap().len()
     }
 

@@ -1,5 +1,7 @@
 //! Integration tests of am-service: the verbs as a surface sees them.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
 mod concurrency;
 mod digest;
 mod double;

@@ -112,12 +112,18 @@ async fn records_that_contradict_themselves_are_refused_whole() {
     let source = seeded().await;
     let embedder = source.service.identity().embedder.clone();
     let (_, records) = export(&source, &Scope::Project(project())).await;
-    let breaks: [fn(&mut am_store::StoredMemory); 7] = [
+    let breaks: [fn(&mut am_store::StoredMemory); 13] = [
         |row| row.memory.content = " ".to_owned(),
         |row| row.memory.content.push('!'),
         |row| row.memory.memory_id = am_model::MemoryId::from_stored(""),
         |row| row.memory.importance = am_model::Importance::from_stored(f64::NAN),
         |row| row.parts[0].bytes = usize::MAX,
+        |row| row.parts[0].bytes -= 1,
+        |row| row.memory.id = am_model::StoreId(i64::MAX),
+        |row| row.memory.version = i64::MAX,
+        |row| row.memory.project = am_model::Project::from_stored(" p"),
+        |row| row.memory.origin = Origin::from_stored(""),
+        |row| row.memory.concepts[0] = am_model::Concept::from_stored("c".repeat(201)),
         |row| row.concept_parts = vec![9; row.memory.concepts.len()],
         |row| row.vector = Some(vec![f32::NAN; 384]),
     ];
@@ -137,4 +143,17 @@ async fn records_that_contradict_themselves_are_refused_whole() {
         source.service.import(&caller(), vec![], &embedder).await.unwrap(),
         Imported { memories: 0, observations: 0, skipped: 0 }
     );
+}
+
+#[tokio::test]
+async fn a_corpus_keeps_every_document_apart() {
+    let fixture = Fixture::new(Profile::Default).await;
+    let words = forty_words("lambda");
+    let texts = [&words, &words, &format!("{words} more"), "something else"].map(|text| request("s", text));
+    let ids = fixture.service.load_corpus(&caller(), texts.to_vec()).await.unwrap();
+    let rows = fixture.memories().await;
+    let stored: Vec<_> = rows.iter().map(|row| row.memory.memory_id.clone()).collect();
+    assert_eq!(stored, ids);
+    assert_eq!(fixture.search("lambda7").await.hits.len(), 3);
+    assert_eq!(fixture.smart_search("something", &["else"]).await.hits[0].memory.memory_id, ids[3]);
 }
