@@ -206,18 +206,23 @@ impl Config {
                     _ => None,
                 },
             )?,
-            projection_bytes: given.read(Key::ProjectionBytes, None, value::BYTES, value::bytes)?,
+            projection_bytes: given.optional(Key::ProjectionBytes, |_| false, value::BYTES, value::bytes)?,
             host: given.read(Key::Host, "127.0.0.1".to_owned(), value::HOST, value::host)?,
             port: given.read(Key::Port, places::DEFAULT_ADDRESS.port(), value::PORT, value::port)?,
             secret: given.secret()?,
             allow_hosts: given.read(Key::AllowHosts, vec![], value::HOSTS, value::hosts)?,
             allow_origins: given.read(Key::AllowOrigins, vec![], value::ORIGINS, value::origins)?,
-            metrics_port: given.read(Key::MetricsPort, None, value::OPTIONAL_PORT, value::optional_port)?,
-            url: given.read(Key::Url, None, value::URL, value::url)?,
-            project: given.read(Key::Project, None, value::PROJECT, value::project)?,
-            ttl_days: given.lenient(Key::TtlDays, "memories don't expire", Ttl::parse)?,
-            decay_lambda: given.lenient(Key::DecayLambda, "importance doesn't fade", DecayLambda::parse)?,
-            merge_jaccard: given.lenient(Key::MergeJaccard, "texts are not merged", MergeThreshold::parse)?,
+            metrics_port: given.optional(
+                Key::MetricsPort,
+                value::is_off,
+                value::OPTIONAL_PORT,
+                value::port,
+            )?,
+            url: given.optional(Key::Url, value::is_blank, value::URL, value::url)?,
+            project: given.optional(Key::Project, value::is_blank, value::PROJECT, value::project)?,
+            ttl_days: given.lenient(Key::TtlDays, "memories don't expire", Ttl::parse),
+            decay_lambda: given.lenient(Key::DecayLambda, "importance doesn't fade", DecayLambda::parse),
+            merge_jaccard: given.lenient(Key::MergeJaccard, "texts are not merged", MergeThreshold::parse),
             capture_paths: given.read(
                 Key::CapturePaths,
                 false,
@@ -367,8 +372,26 @@ impl Given<'_> {
         }
     }
 
+    /// Reads a setting that may also say, in the words of `unset`, that there is none.
+    fn optional<T>(
+        &self,
+        key: Key,
+        unset: impl FnOnce(&str) -> bool,
+        allowed: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Setting<Option<T>>, ConfigError> {
+        match self.raw(key) {
+            Some((raw, origin)) if raw.to_str().is_some_and(unset) => Ok(Setting { value: None, origin }),
+            Some((raw, origin)) => match raw.to_str().and_then(parse) {
+                Some(value) => Ok(Setting { value: Some(value), origin }),
+                None => Err(unusable(key, origin, &raw, allowed)),
+            },
+            None => Ok(Setting { value: None, origin: Origin::Default }),
+        }
+    }
+
     fn secret(&self) -> Result<Setting<Option<Secret>>, ConfigError> {
-        self.read(Key::Secret, None, value::SECRET, value::secret).map_err(|error| match error {
+        self.optional(Key::Secret, str::is_empty, value::SECRET, value::secret).map_err(|error| match error {
             ConfigError::Unusable { place, allowed, .. } => ConfigError::UnusableSecret { place, allowed },
             error => error,
         })
@@ -380,9 +403,9 @@ impl Given<'_> {
         key: Key,
         effect: &'static str,
         parse: impl Fn(Option<&str>) -> Option<T>,
-    ) -> Result<Setting<Option<T>>, ConfigError> {
+    ) -> Setting<Option<T>> {
         let Some((raw, origin)) = self.raw(key) else {
-            return Ok(Setting { value: parse(None), origin: Origin::Default });
+            return Setting { value: parse(None), origin: Origin::Default };
         };
         let value = parse(Some(raw.to_str().unwrap_or("not text")));
         // An empty variable is the usual way to take back a setting, so it is no mistake where that means off anyway.
@@ -391,7 +414,7 @@ impl Given<'_> {
             let place = key.place(origin);
             self.warnings.push(Warning { place, value: raw.to_string_lossy().into_owned(), effect });
         }
-        Ok(Setting { value, origin })
+        Setting { value, origin }
     }
 
     fn data_dir(&self, default: Option<PathBuf>) -> Result<Setting<PathBuf>, ConfigError> {
@@ -401,19 +424,15 @@ impl Given<'_> {
             *origin != Origin::Environment || !raw.is_empty()
         });
         let from_file = || self.file.get(&Key::DataDir).map(|value| (value.into(), Origin::File));
-        match set.or_else(from_file) {
-            Some((raw, origin)) => {
-                let path = PathBuf::from(&raw);
-                if raw.is_empty() || (origin == Origin::File && !path.is_absolute()) {
-                    return Err(unusable(Key::DataDir, origin, &raw, ALLOWED));
-                }
-                Ok(Setting { value: path, origin })
-            }
-            None => {
-                let value = default.ok_or(ConfigError::NoDataDirectory)?;
-                Ok(Setting { value, origin: Origin::Default })
-            }
+        let Some((raw, origin)) = set.or_else(from_file) else {
+            let value = default.ok_or(ConfigError::NoDataDirectory)?;
+            return Ok(Setting { value, origin: Origin::Default });
+        };
+        let path = PathBuf::from(&raw);
+        if raw.is_empty() || (origin == Origin::File && !path.is_absolute()) {
+            return Err(unusable(Key::DataDir, origin, &raw, ALLOWED));
         }
+        Ok(Setting { value: path, origin })
     }
 }
 

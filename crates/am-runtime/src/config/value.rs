@@ -19,10 +19,6 @@ pub(super) fn port(raw: &str) -> Option<u16> {
 
 pub(super) const OPTIONAL_PORT: &str = "an integer from 1 to 65535, or off";
 
-pub(super) fn optional_port(raw: &str) -> Option<Option<u16>> {
-    if is_off(raw) { Some(None) } else { port(raw).map(Some) }
-}
-
 pub(super) const HOST: &str = "an IP address or a host name, such as 127.0.0.1 or localhost";
 
 pub(super) fn host(raw: &str) -> Option<String> {
@@ -43,30 +39,27 @@ pub(super) fn host(raw: &str) -> Option<String> {
 
 pub(super) const SECRET: &str = "text without control characters";
 
-pub(super) fn secret(raw: &str) -> Option<Option<Secret>> {
+pub(super) fn secret(raw: &str) -> Option<Secret> {
     // What a header can't carry could never be presented.
     let usable = !raw.chars().any(|c| c.is_ascii_control() && c != '\t');
-    usable.then(|| (!raw.is_empty()).then(|| Secret(raw.to_owned())))
+    usable.then(|| Secret(raw.to_owned()))
 }
 
 pub(super) const URL: &str = "an http or https URL without user name and password";
 
-pub(super) fn url(raw: &str) -> Option<Option<ServerUrl>> {
-    if text::trim(raw).is_empty() {
-        return Some(None);
-    }
-    BaseUrl::parse(raw).map(|base| Some(ServerUrl { text: raw.to_owned(), base }))
+pub(super) fn url(raw: &str) -> Option<ServerUrl> {
+    BaseUrl::parse(raw).map(|base| ServerUrl { text: raw.to_owned(), base })
 }
 
 pub(super) const PROJECT: &str = "1 to 200 characters";
 
-pub(super) fn project(raw: &str) -> Option<Option<Project>> {
-    if text::trim(raw).is_empty() { Some(None) } else { Project::new(raw).ok().map(Some) }
+pub(super) fn project(raw: &str) -> Option<Project> {
+    Project::new(raw).ok()
 }
 
 pub(super) const BYTES: &str = "a number of bytes from 1048576, or with a unit, such as 64MiB";
 
-pub(super) fn bytes(raw: &str) -> Option<Option<usize>> {
+pub(super) fn bytes(raw: &str) -> Option<usize> {
     let raw = text::trim(raw);
     let (digits, unit) = [("KiB", 1_u64 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
         .into_iter()
@@ -77,7 +70,7 @@ pub(super) fn bytes(raw: &str) -> Option<Option<usize>> {
         return None;
     }
     let bytes = digits.parse::<u64>().ok()?.checked_mul(unit)?;
-    (bytes >= PROJECTION_MINIMUM).then(|| usize::try_from(bytes).ok().map(Some))?
+    usize::try_from(bytes).ok().filter(|_| bytes >= PROJECTION_MINIMUM)
 }
 
 pub(super) const HOSTS: &str = "a list of host names or addresses, without ports, with commas between them";
@@ -118,4 +111,9 @@ pub(super) fn capture_paths(raw: &str) -> Option<bool> {
 /// Returns whether a value says that something optional is not wanted.
 pub(super) fn is_off(raw: &str) -> bool {
     raw.is_empty() || raw == "off"
+}
+
+/// Returns whether a value says nothing.
+pub(super) fn is_blank(raw: &str) -> bool {
+    text::trim(raw).is_empty()
 }
