@@ -18,13 +18,14 @@ impl Service {
         caller: &Caller,
         texts: Vec<Remember>,
     ) -> Result<Vec<MemoryId>, ServiceError> {
+        let service = self.current().await?;
         let now = self.now();
         let mut import = Import::default();
         let mut ids = Vec::with_capacity(texts.len());
         for Remember { content, concepts, project, session_id, origin, importance, .. } in texts {
             let content = bounded_text("content", &content, CONTENT_MAX)?;
             let kind = MemoryKind::of(&origin, &content);
-            let (text, concepts) = self.prepare_new(&project, kind, content, concepts).await?;
+            let (text, concepts) = service.prepare_new(&project, kind, content, concepts).await?;
             let Text { content, terms, vector, .. } = text;
             let memory_id = MemoryId::random();
             let session_id = session_id.unwrap_or_else(SessionId::random);

@@ -84,7 +84,9 @@ impl Reading<'_> {
     async fn memories(&mut self, digest: &Digest) -> Vec<Memory> {
         let service = self.service;
         let store = service.store();
-        let live = service.live(&digest.project, service.now());
+        // Where even this takes too long, the reads below say so.
+        let current = timeout_at(self.deadline, service.current_or_known()).await;
+        let live = current.as_ref().unwrap_or(service).live(&digest.project, service.now());
         let sessions = match &digest.session_id {
             Some(session_id) => vec![session_id.clone()],
             None => self

@@ -93,12 +93,13 @@ impl Service {
         project: &Project,
         session_id: &SessionId,
     ) -> Result<Forgotten, ServiceError> {
+        let service = self.current().await?;
         let mut patience = Patience::default();
         let mut shared = self.store().shared_memories(project, session_id).await?;
         loop {
             let mut rewrites = Vec::with_capacity(shared.len());
             for memory in &shared {
-                rewrites.push(self.without_session(memory, session_id).await?);
+                rewrites.push(service.without_session(memory, session_id).await?);
             }
             let action = Action::ForgetSession(ForgetSession {
                 project: project.clone(),

@@ -17,7 +17,7 @@ impl Service {
         session_id: &SessionId,
         limit: usize,
     ) -> Result<Vec<Memory>, ServiceError> {
-        let live = self.live(project, self.now());
+        let live = self.current().await?.live(project, self.now());
         Ok(self.store().session_memories(&live, session_id, limit).await?)
     }
 

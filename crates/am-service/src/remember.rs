@@ -81,6 +81,7 @@ impl Service {
         if given.len() > CONCEPTS_MAX {
             return Err(InvalidValue::TooMany { field: "concepts", maximum: CONCEPTS_MAX }.into());
         }
+        let service = self.current().await?;
         let now = self.now();
         let session_id = session_id.unwrap_or_else(SessionId::random);
         let observation = match event.filter(|_| Event::counts_for(&origin)) {
@@ -88,7 +89,7 @@ impl Service {
             None => None,
         };
         let kind = MemoryKind::of(&origin, &content);
-        let (text, concepts) = self.prepare_new(&project, kind, content, given.clone()).await?;
+        let (text, concepts) = service.prepare_new(&project, kind, content, given.clone()).await?;
         let importance = importance.unwrap_or_else(|| Importance::derived(origin.as_str(), concepts.len()));
         let memory = NewMemory {
             memory_id: MemoryId::random(),
@@ -110,7 +111,7 @@ impl Service {
         };
         let audit =
             Audit { at: now, actor: Actor(save.memory.origin.as_str().to_owned()), channel: caller.channel };
-        let (memory_id, concepts, deduped, consolidated) = match self.save(audit, save).await? {
+        let (memory_id, concepts, deduped, consolidated) = match service.save(audit, save).await? {
             Saved::Inserted(memory_id) => (memory_id, concepts, false, false),
             Saved::Known(memory_id) => (memory_id, given, true, false),
             Saved::Merged(memory_id) => (memory_id, given, false, true),

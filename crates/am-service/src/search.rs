@@ -70,6 +70,15 @@ pub struct SearchResults {
 impl Service {
     /// Searches by keyword. Failures become signals.
     pub async fn search(&self, search: Search) -> SearchResults {
+        self.current_or_known().await.search_by_keyword(search).await
+    }
+
+    /// Searches by meaning, keyword and concept, and fuses the ranks. Failures become signals.
+    pub async fn smart_search(&self, search: SmartSearch) -> SearchResults {
+        self.current_or_known().await.search_by_all(search).await
+    }
+
+    async fn search_by_keyword(&self, search: Search) -> SearchResults {
         let Search { query, project, limit } = search;
         let now = self.now();
         let reply = self
@@ -91,8 +100,7 @@ impl Service {
         SearchResults { mode: Mode::Bm25, hits, signals }
     }
 
-    /// Searches by meaning, keyword and concept, and fuses the ranks. Failures become signals.
-    pub async fn smart_search(&self, search: SmartSearch) -> SearchResults {
+    async fn search_by_all(&self, search: SmartSearch) -> SearchResults {
         let SmartSearch { query, concepts, project, limit } = search;
         let now = self.now();
         let (vector, embedding_failed) = match self.embed_query(&query).await {

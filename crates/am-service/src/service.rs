@@ -6,7 +6,7 @@ use am_embed::analysis::{Analysis, Profile};
 use am_embed::embedder::Embedder;
 use am_fusion::recall::RecallLedger;
 use am_model::{Actor, Channel, Instant, Project};
-use am_store::{Action, Audit, Change, LiveMemory, Outcome, Store, StoreIdentity};
+use am_store::{Action, Audit, Change, LiveMemory, Outcome, Store, StoreError, StoreIdentity};
 
 use crate::{Clock, ServiceError, Settings};
 
@@ -29,19 +29,32 @@ impl Caller {
 /// Every verb of agent-memory over one store. Cheap to clone; clones share the recall counts.
 #[derive(Clone)]
 pub struct Service {
-    inner: Arc<Inner>,
+    given: Arc<Given>,
+    known: Arc<Known>,
 }
 
-struct Inner {
+struct Given {
     store: Arc<dyn Store>,
     embedder: Arc<dyn Embedder>,
     clock: Arc<dyn Clock>,
     settings: Settings,
+    recalls: Mutex<RecallLedger>,
+}
+
+/// What the store says of itself, and what follows from it.
+struct Known {
     identity: StoreIdentity,
     analysis: Analysis,
     /// Whether new vectors may stand beside the stored ones.
     embeds: bool,
-    recalls: Mutex<RecallLedger>,
+}
+
+impl Known {
+    fn new(identity: StoreIdentity, embedder: &dyn Embedder) -> Self {
+        let analysis = Analysis::new(identity.profile);
+        let embeds = embedder.id().to_string() == identity.embedder;
+        Self { identity, analysis, embeds }
+    }
 }
 
 impl Service {
@@ -55,59 +68,71 @@ impl Service {
         clock: Arc<dyn Clock>,
         settings: Settings,
     ) -> Result<Self, ServiceError> {
-        let identity = store.identity().await?;
-        let analysis = Analysis::new(identity.profile);
-        let embeds = embedder.id().to_string() == identity.embedder;
-        let recalls = Mutex::default();
-        let inner = Inner { store, embedder, clock, settings, identity, analysis, embeds, recalls };
-        Ok(Self { inner: Arc::new(inner) })
+        let known = Arc::new(Known::new(store.identity().await?, &*embedder));
+        let given = Arc::new(Given { store, embedder, clock, settings, recalls: Mutex::default() });
+        Ok(Self { given, known })
+    }
+
+    /// Returns the service as the store is now: another process may have given it another profile since.
+    pub(crate) async fn current(&self) -> Result<Self, StoreError> {
+        let identity = self.store().identity().await?;
+        if identity == self.known.identity {
+            return Ok(self.clone());
+        }
+        let known = Arc::new(Known::new(identity, &*self.given.embedder));
+        Ok(Self { given: self.given.clone(), known })
+    }
+
+    /// Returns the same for verbs that never fail: what reads the store next will say what is wrong.
+    pub(crate) async fn current_or_known(&self) -> Self {
+        self.current().await.unwrap_or_else(|_| self.clone())
     }
 
     /// Returns the store.
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.inner.store
+        &self.given.store
     }
 
-    /// Returns what the store says of itself.
+    /// Returns what the store said of itself when it was opened.
     pub fn identity(&self) -> &StoreIdentity {
-        &self.inner.identity
+        &self.known.identity
     }
 
     /// Returns the settings.
     pub fn settings(&self) -> &Settings {
-        &self.inner.settings
+        &self.given.settings
     }
 
     /// Tells the time, by the clock of the service.
     pub fn now(&self) -> Instant {
-        self.inner.clock.now()
+        self.given.clock.now()
     }
 
     /// Returns whether the store keeps to the contract to the byte.
     pub(crate) fn is_contract(&self) -> bool {
-        self.inner.identity.profile == Profile::Contract
+        self.known.identity.profile == Profile::Contract
     }
 
     pub(crate) fn analysis(&self) -> &Analysis {
-        &self.inner.analysis
+        &self.known.analysis
     }
 
     pub(crate) fn embedder(&self) -> &Arc<dyn Embedder> {
-        &self.inner.embedder
+        &self.given.embedder
     }
 
     pub(crate) fn embeds(&self) -> bool {
-        self.inner.embeds
+        self.known.embeds
     }
 
     /// Returns the recall counts; those of a thread that panicked are as good as any.
     pub(crate) fn recalls(&self) -> MutexGuard<'_, RecallLedger> {
-        self.inner.recalls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.given.recalls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the instant before which memories are expired; `None` without a TTL.
     pub(crate) fn expired_before(&self, now: Instant) -> Option<Instant> {
-        self.inner.settings.ttl.map(|ttl| ttl.cutoff(now))
+        self.given.settings.ttl.map(|ttl| ttl.cutoff(now))
     }
 
     /// Returns the rows of `project` that a read may see. The contract applies TTL after the cut, and to searches
@@ -118,7 +143,7 @@ impl Service {
     }
 
     pub(crate) async fn commit(&self, audit: Audit, action: Action) -> Result<Outcome, ServiceError> {
-        Ok(self.inner.store.commit(Change { audit, action }).await?)
+        Ok(self.given.store.commit(Change { audit, action }).await?)
     }
 }
 
@@ -131,8 +156,8 @@ impl Caller {
 impl std::fmt::Debug for Service {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Service")
-            .field("identity", &self.inner.identity)
-            .field("settings", &self.inner.settings)
+            .field("identity", &self.known.identity)
+            .field("settings", &self.given.settings)
             .finish_non_exhaustive()
     }
 }

@@ -36,16 +36,18 @@ impl Service {
         limit: usize,
         dry_run: bool,
     ) -> Result<Summary, ServiceError> {
+        let service = self.current().await?;
         let mut patience = Patience::default();
         loop {
-            let memories = self.session_memories(project, session_id, limit).await?;
-            let memories = if self.is_contract() { memories } else { without_derived(memories) };
+            let memories = service.session_memories(project, session_id, limit).await?;
+            let memories = if service.is_contract() { memories } else { without_derived(memories) };
             let parts: Vec<SummaryMemory> = memories.iter().map(SummaryMemory::from).collect();
-            let built = summarise_session(session_id, project, &parts, |text| self.analysis().concepts(text));
+            let built =
+                summarise_session(session_id, project, &parts, |text| service.analysis().concepts(text));
             let saved = if dry_run || memories.is_empty() {
                 Some(vec![])
             } else {
-                self.save_summary(caller, project, session_id, &memories, &built).await?
+                service.save_summary(caller, project, session_id, &memories, &built).await?
             };
             if let Some(saved) = saved {
                 let SessionSummary { summary, lessons, count, .. } = built;

@@ -107,7 +107,8 @@ impl Service {
         records: Vec<Record>,
         embedder: &str,
     ) -> Result<Imported, ServiceError> {
-        let same_embedder = embedder == self.identity().embedder;
+        let service = self.current().await?;
+        let same_embedder = embedder == service.identity().embedder;
         let mut import = Import::default();
         for (position, record) in (1..).zip(records) {
             check(&record).map_err(|detail| ServiceError::Record { position, detail })?;
@@ -121,7 +122,7 @@ impl Service {
                     if memory.vector.as_ref().is_some_and(|vector| !is_vector(vector, dimension)) {
                         return Err(ServiceError::Record { position, detail: "the vector is unusable" });
                     }
-                    import.memories.push(self.prepare_copy(*memory).await?);
+                    import.memories.push(service.prepare_copy(*memory).await?);
                 }
             }
         }

@@ -9,7 +9,7 @@ use am_service::{Digest, Settings};
 use am_store::StoreError;
 
 use crate::double::Double;
-use crate::support::{Fixture, project, session};
+use crate::support::{Fixture, Kind, project, session};
 
 fn digest(session_id: Option<&str>) -> Digest {
     Digest { project: project(), session_id: session_id.map(session), limit: 10 }
@@ -17,7 +17,7 @@ fn digest(session_id: Option<&str>) -> Digest {
 
 #[tokio::test]
 async fn shows_the_newest_first() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(Kind::Sqlite, Profile::Default).await;
     fixture.save("one", "first text").await;
     fixture.save("two", "second text\nof two lines").await;
     let recap = fixture.service.recap(digest(None)).await;

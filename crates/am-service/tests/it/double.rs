@@ -27,6 +27,7 @@ pub(crate) struct Double {
     pub(crate) inner: MemoryStore,
     steps: Mutex<VecDeque<Step>>,
     always: Mutex<Option<Outcome>>,
+    pub(crate) identity: Mutex<Option<StoreIdentity>>,
     pub(crate) actions: Mutex<Vec<Action>>,
     pub(crate) reads: Mutex<Vec<String>>,
     pub(crate) sessions: Option<Result<Vec<Session>, StoreError>>,
@@ -42,6 +43,7 @@ impl Double {
             inner: MemoryStore::new(profile),
             steps: Mutex::default(),
             always: Mutex::default(),
+            identity: Mutex::default(),
             actions: Mutex::default(),
             reads: Mutex::default(),
             sessions: None,
@@ -72,7 +74,11 @@ impl Double {
 #[async_trait]
 impl Store for Double {
     async fn identity(&self) -> Result<StoreIdentity, StoreError> {
-        self.inner.identity().await
+        let told = self.identity.lock().unwrap().clone();
+        match told {
+            Some(identity) => Ok(identity),
+            None => self.inner.identity().await,
+        }
     }
 
     async fn commit(&self, change: Change) -> Result<Outcome, StoreError> {

@@ -12,7 +12,7 @@ use am_store::StoreError;
 use serde_json::Value;
 
 use crate::double::Double;
-use crate::support::{Fixture, project};
+use crate::support::{Fixture, Kind, project};
 
 /// Rows of `search_scores.json` that this product differs from on purpose: query, and what it says instead.
 const SUPERSEDED_SIGNALS: [(&str, &str); 1] = [(
@@ -39,9 +39,18 @@ fn assert_close(found: f64, expected: &Value, what: &str) {
 }
 
 #[tokio::test]
-async fn searches_rank_and_score_as_recorded() {
+async fn searches_rank_and_score_as_recorded_in_memory() {
+    searches_rank_and_score_as_recorded(Kind::Memory).await;
+}
+
+#[tokio::test]
+async fn searches_rank_and_score_as_recorded_on_disk() {
+    searches_rank_and_score_as_recorded(Kind::Sqlite).await;
+}
+
+async fn searches_rank_and_score_as_recorded(kind: Kind) {
     let golden = golden("search_scores.json");
-    let fixture = Fixture::new(Profile::Contract).await;
+    let fixture = Fixture::new(kind, Profile::Contract).await;
     let mut docs = vec![];
     for doc in list(&golden["docs"]) {
         docs.push(fixture.save("seed", text(doc)).await.memory_id);

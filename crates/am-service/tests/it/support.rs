@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use am_embed::analysis::Profile;
 use am_embed::hash::HashEmbedder;
-use am_model::StoreId;
-use am_model::{Concept, Instant, Memory, Origin, Project, SessionId};
+use am_model::{Concept, Instant, Memory, MemoryId, Origin, Project, SessionId, StoreId};
 use am_service::{
-    Caller, Clock, Remember, Remembered, Search, SearchResults, Service, Settings, SmartSearch, Ttl,
+    Caller, Clock, Remember, Remembered, Search, SearchResults, Service, Settings, SmartSearch, Summary, Ttl,
 };
 use am_store::testkit::MemoryStore;
 use am_store::{Scope, Store, StoredMemory, StoredObservation};
+use am_store_sqlite::{OpenOptions, SqliteStore, Synchronous};
+use tempfile::TempDir;
 
 /// 2031-06-15T12:00:00.000Z.
 const START: i64 = 1_939_291_200_000;
@@ -33,8 +34,16 @@ impl Clock for TestClock {
     }
 }
 
+/// Which store a test runs on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Memory,
+    Sqlite,
+}
+
 /// A service, what is below it, and what keeps that alive.
 pub(crate) struct Fixture {
+    directory: Option<Arc<TempDir>>,
     pub(crate) service: Service,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<TestClock>,
@@ -45,20 +54,63 @@ impl Fixture {
         let clock = Arc::new(TestClock(AtomicI64::new(START)));
         let embedder = Arc::new(HashEmbedder::new());
         let service = Service::open(store.clone(), embedder, clock.clone(), settings).await.unwrap();
-        Self { service, store, clock }
+        Self { directory: None, service, store, clock }
     }
 
-    pub(crate) async fn new(profile: Profile) -> Self {
-        Self::with(profile, Settings::default()).await
+    pub(crate) async fn new(kind: Kind, profile: Profile) -> Self {
+        Self::with(kind, profile, Settings::default()).await
     }
 
-    pub(crate) async fn with(profile: Profile, settings: Settings) -> Self {
-        Self::over(Arc::new(MemoryStore::new(profile)), settings).await
+    pub(crate) async fn with(kind: Kind, profile: Profile, settings: Settings) -> Self {
+        match kind {
+            Kind::Memory => Self::over(Arc::new(MemoryStore::new(profile)), settings).await,
+            Kind::Sqlite => Self::on_disk(Arc::new(tempfile::tempdir().unwrap()), profile, settings).await,
+        }
+    }
+
+    async fn on_disk(directory: Arc<TempDir>, profile: Profile, settings: Settings) -> Self {
+        // Tests don't end with the power.
+        let options = OpenOptions { profile, synchronous: Synchronous::Normal, ..OpenOptions::default() };
+        let store = SqliteStore::open(directory.path(), options).unwrap();
+        Self { directory: Some(directory), ..Self::over(Arc::new(store), settings).await }
+    }
+
+    /// Opens the same store as another process would.
+    pub(crate) async fn beside(&self) -> Self {
+        let profile = self.service.identity().profile;
+        match &self.directory {
+            Some(directory) => Self::on_disk(directory.clone(), profile, *self.service.settings()).await,
+            None => Self::over(self.store.clone(), *self.service.settings()).await,
+        }
     }
 
     /// Saves `content` in project `p`.
     pub(crate) async fn save(&self, session: &str, content: &str) -> Remembered {
         self.service.remember(&caller(), request(session, content)).await.unwrap()
+    }
+
+    /// Saves one text for each session, ending in `rare` and its name; all of them meet in one row.
+    pub(crate) async fn merged(&self, sessions: &[&str]) -> MemoryId {
+        let words = forty_words("zeta");
+        let mut row = None;
+        for name in sessions {
+            let saved = self.save(name, &format!("{words} rare{name}")).await;
+            assert_eq!(saved.memory_id, *row.get_or_insert(saved.memory_id.clone()));
+        }
+        row.unwrap()
+    }
+
+    /// Saves three texts in session `s`.
+    pub(crate) async fn seed(&self) -> Vec<MemoryId> {
+        let mut ids = vec![];
+        for text in ["chose the wal mode", "the flux capacitor was rewired", "ordinary chatter"] {
+            ids.push(self.save("s", text).await.memory_id);
+        }
+        ids
+    }
+
+    pub(crate) async fn summarize(&self, dry_run: bool) -> Summary {
+        self.service.summarize(&caller(), &project(), &session("s"), 100, dry_run).await.unwrap()
     }
 
     pub(crate) async fn search(&self, query: &str) -> SearchResults {

@@ -1,36 +1,20 @@
 //! Summaries: what they say, and that they go with what they quote.
 
-use std::sync::Arc;
-
 use am_embed::analysis::Profile;
-use am_model::{Actor, Channel, Instant, MemoryKind, Verb};
-use am_service::{Remember, Settings, Summary};
-use am_store::{Action, Audit, Change, Forget};
+use am_model::MemoryKind;
 
-use crate::double::{Double, Step};
-use crate::support::{Fixture, caller, project, request, session};
-
-async fn summarize(fixture: &Fixture, dry_run: bool) -> Summary {
-    fixture.service.summarize(&caller(), &project(), &session("s"), 100, dry_run).await.unwrap()
-}
-
-async fn seed(fixture: &Fixture) -> Vec<am_model::MemoryId> {
-    let mut ids = vec![];
-    for text in ["chose the wal mode", "the flux capacitor was rewired", "ordinary chatter"] {
-        ids.push(fixture.save("s", text).await.memory_id);
-    }
-    ids
-}
+use super::KIND;
+use crate::support::{Fixture, caller, request, session};
 
 #[tokio::test]
 async fn saves_a_summary_and_its_lessons_in_the_session() {
-    let fixture = Fixture::new(Profile::Default).await;
-    let sources = seed(&fixture).await;
-    let dry = summarize(&fixture, true).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    let sources = fixture.seed().await;
+    let dry = fixture.summarize(true).await;
     assert_eq!((dry.memories, dry.saved.len()), (3, 0));
     assert_eq!(fixture.memories().await.len(), 3);
 
-    let summary = summarize(&fixture, false).await;
+    let summary = fixture.summarize(false).await;
     assert_eq!((&summary.text, &summary.lessons), (&dry.text, &dry.lessons));
     assert!(summary.text.starts_with("session s (project p): 3 memories, rest=3, "));
     assert_eq!((summary.lessons.len(), summary.saved.len()), (3, 4));
@@ -50,15 +34,15 @@ async fn saves_a_summary_and_its_lessons_in_the_session() {
     assert_eq!(lesson.derived_from.len(), 1);
 
     // Once more: nothing new to say, nothing saved twice.
-    let again = summarize(&fixture, false).await;
+    let again = fixture.summarize(false).await;
     assert_eq!(again, summary);
     assert_eq!(fixture.memories().await.len(), 7);
 }
 
 #[tokio::test]
 async fn an_empty_session_saves_nothing() {
-    let fixture = Fixture::new(Profile::Default).await;
-    let summary = summarize(&fixture, false).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    let summary = fixture.summarize(false).await;
     assert_eq!((summary.memories, summary.saved.len(), summary.lessons.len()), (0, 0, 0));
     assert_eq!(summary.text, "session s (project p): no memories");
     assert_eq!(fixture.memories().await, []);
@@ -66,9 +50,9 @@ async fn an_empty_session_saves_nothing() {
 
 #[tokio::test]
 async fn forgetting_a_memory_takes_its_quotes_along() {
-    let fixture = Fixture::new(Profile::Default).await;
-    let sources = seed(&fixture).await;
-    summarize(&fixture, false).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    let sources = fixture.seed().await;
+    fixture.summarize(false).await;
     fixture.service.forget(&caller(), &sources[1]).await.unwrap();
     assert!(!format!("{:?}", fixture.memories().await).contains("capacitor"));
     // The other memories and their lessons stay.
@@ -79,29 +63,29 @@ async fn forgetting_a_memory_takes_its_quotes_along() {
         ["chose the wal mode", "lesson: chose the wal mode", "lesson: ordinary chatter", "ordinary chatter"]
     );
     // A new summary is made without it.
-    assert!(summarize(&fixture, false).await.text.contains(": 2 memories"));
+    assert!(fixture.summarize(false).await.text.contains(": 2 memories"));
 }
 
 #[tokio::test]
 async fn a_lesson_of_the_user_is_summarised_and_survives() {
-    let fixture = Fixture::new(Profile::Default).await;
-    let own = Remember { ..request("s", "lesson: never deploy on Friday") };
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    let own = request("s", "lesson: never deploy on Friday");
     fixture.service.lesson(&caller(), own).await.unwrap();
-    let summary = summarize(&fixture, false).await;
+    let summary = fixture.summarize(false).await;
     assert_eq!(summary.memories, 1);
     assert_eq!(summary.lessons, ["lesson: lesson: never deploy on Friday"]);
-    assert_eq!(summarize(&fixture, false).await.memories, 1);
+    assert_eq!(fixture.summarize(false).await.memories, 1);
 }
 
 #[tokio::test]
 async fn summaries_are_never_merged_with_one_another() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     for n in 0..8 {
         fixture.save("s", &format!("text number {n} says a thing of its own {}", "x".repeat(n + 2))).await;
     }
-    summarize(&fixture, false).await;
+    fixture.summarize(false).await;
     fixture.save("s", "and one more").await;
-    let second = summarize(&fixture, false).await;
+    let second = fixture.summarize(false).await;
     let rows = fixture.memories().await;
     let summaries: Vec<&str> = rows
         .iter()
@@ -112,31 +96,10 @@ async fn summaries_are_never_merged_with_one_another() {
     assert_eq!(summaries[1], second.text);
 }
 
-#[tokio::test(start_paused = true)]
-async fn what_is_forgotten_meanwhile_is_not_quoted() {
-    // Before the summary is saved, and between it and its lessons.
-    for steps in [0, 1, 2] {
-        let double = Arc::new(Double::new(Profile::Default));
-        let fixture = Fixture::over(double.clone(), Settings::default()).await;
-        let sources = seed(&fixture).await;
-        let audit = Audit { at: Instant::default(), actor: Actor("test".to_owned()), channel: Channel::Cli };
-        let action = Action::Forget(Forget {
-            memory_ids: vec![sources[1].clone()],
-            verb: Verb::Forget,
-            reason: None,
-            created_before: None,
-        });
-        double.script((0..steps).map(|_| Step::Pass).chain([Step::After(Change { audit, action })]));
-        let summary = summarize(&fixture, false).await;
-        assert_eq!(summary.memories, 2);
-        assert!(!format!("{:?}", fixture.memories().await).contains("capacitor"));
-    }
-}
-
 #[tokio::test]
 async fn the_contract_summarises_what_is_there() {
-    let fixture = Fixture::new(Profile::Contract).await;
-    seed(&fixture).await;
-    summarize(&fixture, false).await;
-    assert_eq!(summarize(&fixture, true).await.memories, 7);
+    let fixture = Fixture::new(KIND, Profile::Contract).await;
+    fixture.seed().await;
+    fixture.summarize(false).await;
+    assert_eq!(fixture.summarize(true).await.memories, 7);
 }

@@ -1,18 +1,15 @@
 //! Forgetting memories and sessions.
 
-use std::sync::Arc;
-
 use am_embed::analysis::Profile;
-use am_model::{InvalidValue, MemoryId, StoreId, Verb};
-use am_service::{ServiceError, Settings};
-use am_store::{Change, Outcome, StoreError};
+use am_model::{InvalidValue, StoreId, Verb};
+use am_service::ServiceError;
 
-use crate::double::{Double, Step};
+use super::KIND;
 use crate::support::{Fixture, caller, forty_words, found, project, session};
 
 #[tokio::test]
 async fn forgetting_tells_whether_it_was_there() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let saved = fixture.save("s", "the parser keeps spans").await;
     fixture.save("s", "a sibling saved in the same breath").await;
     assert!(fixture.service.forget(&caller(), &saved.memory_id).await.unwrap());
@@ -28,7 +25,7 @@ async fn forgetting_tells_whether_it_was_there() {
 
 #[tokio::test]
 async fn a_governed_delete_gives_a_receipt_and_logs_its_reason() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let saved = fixture.save("s", "superseded").await;
     let service = &fixture.service;
     for reason in ["", " \n "] {
@@ -52,21 +49,10 @@ async fn a_governed_delete_gives_a_receipt_and_logs_its_reason() {
     assert_eq!(service.delete(&caller(), &saved.memory_id, "again").await.unwrap(), None);
 }
 
-/// Saves one text for each session; all of them meet in one row.
-async fn merged(fixture: &Fixture, sessions: &[&str]) -> MemoryId {
-    let words = forty_words("zeta");
-    let mut row = None;
-    for name in sessions {
-        let saved = fixture.save(name, &format!("{words} rare{name}")).await;
-        assert_eq!(saved.memory_id, *row.get_or_insert(saved.memory_id.clone()));
-    }
-    row.unwrap()
-}
-
 #[tokio::test]
 async fn a_session_takes_its_parts_of_merged_memories_along() {
-    let fixture = Fixture::new(Profile::Default).await;
-    let row = merged(&fixture, &["s1", "s2"]).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    let row = fixture.merged(&["s1", "s2"]).await;
     fixture.save("s2", "something of its own").await;
     let words = forty_words("zeta");
 
@@ -84,61 +70,12 @@ async fn a_session_takes_its_parts_of_merged_memories_along() {
 
 #[tokio::test]
 async fn the_first_session_of_a_merged_memory_can_go_too() {
-    let fixture = Fixture::new(Profile::Default).await;
-    merged(&fixture, &["s1", "s2"]).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    fixture.merged(&["s1", "s2"]).await;
     fixture.service.forget_session(&caller(), &project(), &session("s1")).await.unwrap();
     assert_eq!(fixture.search("rares1").await.hits, []);
     assert_eq!(found(&fixture.search("rares2").await), [format!("{} rares2", forty_words("zeta"))]);
     // What is left is a text like any other: repeated, it is known.
     let again = fixture.save("s3", &format!("{} rares2", forty_words("zeta"))).await;
     assert!(again.deduped);
-}
-
-#[tokio::test]
-async fn forgetting_a_session_follows_other_writers() {
-    let double = Arc::new(Double::new(Profile::Default));
-    let fixture = Fixture::over(double.clone(), Settings::default()).await;
-    merged(&fixture, &["s1", "s2"]).await;
-    // While the session is being forgotten, the row grows once more.
-    let other = Fixture::over(double.clone(), Settings::default()).await;
-    other.save("s3", &format!("{} rares3", forty_words("zeta"))).await;
-    let action = double.actions.lock().unwrap().last().cloned().unwrap();
-    other.service.forget_session(&caller(), &project(), &session("s3")).await.unwrap();
-    let growing = Change {
-        audit: am_store::Audit {
-            at: am_model::Instant::default(),
-            actor: am_model::Actor("test".to_owned()),
-            channel: am_model::Channel::Cli,
-        },
-        action: at_version_now(&fixture, action).await,
-    };
-    double.script([Step::After(growing)]);
-    let before = double.commits();
-    fixture.service.forget_session(&caller(), &project(), &session("s2")).await.unwrap();
-    assert_eq!(double.commits() - before, 2);
-    let words = forty_words("zeta");
-    assert_eq!(fixture.contents("s1").await, [format!("{words} rares1\n{words} rares3")]);
-}
-
-/// Makes a recorded merge fit the version that its survivor has by now.
-async fn at_version_now(fixture: &Fixture, action: am_store::Action) -> am_store::Action {
-    let am_store::Action::Merge(mut merge) = action else { panic!("not a merge") };
-    merge.version = fixture.store.memories(std::slice::from_ref(&merge.survivor)).await.unwrap()[0].version;
-    am_store::Action::Merge(merge)
-}
-
-#[tokio::test]
-async fn parts_that_do_not_fit_their_text_are_damage_not_a_panic() {
-    let double = Arc::new(Double::new(Profile::Default));
-    let fixture = Fixture::over(double.clone(), Settings::default()).await;
-    merged(&fixture, &["s1", "s2"]).await;
-    let stored = fixture.memories().await.remove(0);
-    for bytes in [[0, 0], [1, 1], [usize::MAX, 1], [stored.memory.content.len(), 0]] {
-        let mut broken = stored.clone();
-        broken.parts.iter_mut().zip(bytes).for_each(|(part, bytes)| part.bytes = bytes);
-        double.script([Step::Answer(Ok(Outcome::Changed { now: vec![broken] }))]);
-        let failed = fixture.service.forget_session(&caller(), &project(), &session("s2")).await;
-        assert!(matches!(failed, Err(ServiceError::Store(StoreError::Damaged { .. }))), "{failed:?}");
-    }
-    assert_eq!(fixture.memories().await.remove(0), stored);
 }

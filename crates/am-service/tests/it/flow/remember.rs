@@ -1,13 +1,10 @@
 //! Saving: what is derived, what is echoed, what is merged.
 
-use std::sync::Arc;
-
 use am_embed::analysis::Profile;
 use am_model::{Importance, InvalidValue, MemoryKind, Origin, Project};
 use am_service::{Clock, Remember, ServiceError, Settings, SystemClock};
-use am_store::StoreError;
-use am_store::testkit::MemoryStore;
 
+use super::KIND;
 use crate::support::{
     DAY, Fixture, caller, concepts, forty_words, found, project, request, ttl_of_30_days, without_merging,
 };
@@ -16,7 +13,7 @@ const PROFILES: [Profile; 2] = [Profile::Contract, Profile::Default];
 
 #[tokio::test]
 async fn derives_what_the_request_leaves_out() {
-    let fixture = Fixture::new(Profile::Contract).await;
+    let fixture = Fixture::new(KIND, Profile::Contract).await;
     let saved = fixture.save("one", "  The import queue drains in batches of 250 rows \u{feff}").await;
     assert_eq!(saved.concepts, concepts(&["250", "batches", "drains", "import", "queue", "rows"]));
     assert!(!saved.deduped && !saved.consolidated);
@@ -35,7 +32,7 @@ async fn derives_what_the_request_leaves_out() {
 
 #[tokio::test]
 async fn keeps_what_the_request_gives() {
-    let fixture = Fixture::new(Profile::Contract).await;
+    let fixture = Fixture::new(KIND, Profile::Contract).await;
     let given = Remember {
         concepts: concepts(&["Billing", "export", "export"]),
         importance: Some(Importance::new(0.0).unwrap()),
@@ -51,7 +48,7 @@ async fn keeps_what_the_request_gives() {
 
 #[tokio::test]
 async fn bad_requests_change_nothing() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let blank = Remember { content: " \n\u{feff} ".to_owned(), ..request("s", "x") };
     let refused = fixture.service.remember(&caller(), blank).await;
     assert_eq!(refused, Err(ServiceError::Invalid(InvalidValue::TooShort { field: "content", minimum: 1 })));
@@ -71,7 +68,7 @@ async fn bad_requests_change_nothing() {
 #[tokio::test]
 async fn a_repeated_text_is_saved_once_and_echoes_the_request() {
     for profile in PROFILES {
-        let fixture = Fixture::new(profile).await;
+        let fixture = Fixture::new(KIND, profile).await;
         let first = fixture.save("one", "Billing export runs at 02:00").await;
         let repeat =
             Remember { concepts: concepts(&["other"]), ..request("two", "BILLING  export\nruns AT 02:00") };
@@ -96,7 +93,7 @@ async fn a_repeated_text_is_saved_once_and_echoes_the_request() {
 #[tokio::test]
 async fn near_duplicates_merge_into_the_first() {
     for profile in PROFILES {
-        let fixture = Fixture::new(profile).await;
+        let fixture = Fixture::new(KIND, profile).await;
         let text =
             "archive worker compacts cold segments nightly then verifies every checksum before publish";
         let first = fixture.save("m1", text).await;
@@ -125,7 +122,7 @@ async fn near_duplicates_merge_into_the_first() {
 
 #[tokio::test]
 async fn merging_can_be_turned_off() {
-    let fixture = Fixture::with(Profile::Default, without_merging()).await;
+    let fixture = Fixture::with(KIND, Profile::Default, without_merging()).await;
     let text = forty_words("alpha");
     let first = fixture.save("s", &text).await;
     let second = fixture.save("s", &format!("{text} more")).await;
@@ -135,8 +132,7 @@ async fn merging_can_be_turned_off() {
 
 #[tokio::test]
 async fn the_most_similar_memory_takes_the_text() {
-    let store = Arc::new(MemoryStore::new(Profile::Contract));
-    let apart = Fixture::over(store.clone(), without_merging()).await;
+    let apart = Fixture::with(KIND, Profile::Contract, without_merging()).await;
     let text = forty_words("beta");
     let far = Remember {
         importance: Some(Importance::new(1.0).unwrap()),
@@ -144,14 +140,14 @@ async fn the_most_similar_memory_takes_the_text() {
     };
     apart.service.remember(&caller(), far).await.unwrap();
     let near = apart.save("near", &format!("{text} three")).await;
-    let fixture = Fixture::over(store, Settings::default()).await;
+    let fixture = Fixture::over(apart.store.clone(), Settings::default()).await;
     assert_eq!(fixture.save("s", &text).await.memory_id, near.memory_id);
 }
 
 #[tokio::test]
 async fn a_merge_that_would_outgrow_the_limit_inserts() {
     for profile in PROFILES {
-        let fixture = Fixture::new(profile).await;
+        let fixture = Fixture::new(KIND, profile).await;
         let words = forty_words("gamma");
         let long = std::iter::repeat_n(words.as_str(), 400).collect::<Vec<_>>().join(" ");
         let first = fixture.save("a", &long).await;
@@ -166,15 +162,14 @@ async fn a_merge_that_would_outgrow_the_limit_inserts() {
 
 #[tokio::test]
 async fn a_merged_text_that_another_row_has_links_concepts_there() {
-    let store = Arc::new(MemoryStore::new(Profile::Contract));
-    let apart = Fixture::over(store.clone(), without_merging()).await;
+    let apart = Fixture::with(KIND, Profile::Contract, without_merging()).await;
     let forward = forty_words("delta");
     let backward = forward.split(' ').rev().collect::<Vec<_>>().join(" ");
     let survivor = Remember { importance: Some(Importance::new(1.0).unwrap()), ..request("s1", &forward) };
     let survivor = apart.service.remember(&caller(), survivor).await.unwrap();
     let owner = apart.save("s2", &format!("{forward}\n{backward}")).await;
 
-    let fixture = Fixture::over(store, Settings::default()).await;
+    let fixture = Fixture::over(apart.store.clone(), Settings::default()).await;
     let incoming = Remember { concepts: concepts(&["way-back"]), ..request("s3", &backward) };
     let saved = fixture.service.remember(&caller(), incoming).await.unwrap();
     assert!(saved.consolidated);
@@ -185,12 +180,11 @@ async fn a_merged_text_that_another_row_has_links_concepts_there() {
 
 #[tokio::test]
 async fn a_merged_text_of_an_expired_row_is_inserted_instead() {
-    let store = Arc::new(MemoryStore::new(Profile::Default));
-    let apart = Fixture::over(store.clone(), without_merging()).await;
+    let apart = Fixture::with(KIND, Profile::Default, without_merging()).await;
     let forward = forty_words("delta");
     let backward = forward.split(' ').rev().collect::<Vec<_>>().join(" ");
     apart.save("old", &format!("{forward}\n{backward}")).await;
-    let fixture = Fixture::over(store, ttl_of_30_days()).await;
+    let fixture = Fixture::over(apart.store.clone(), ttl_of_30_days()).await;
     fixture.clock.advance(40 * DAY);
     fixture.save("s1", &forward).await;
     let saved = fixture.save("s3", &backward).await;
@@ -201,7 +195,7 @@ async fn a_merged_text_of_an_expired_row_is_inserted_instead() {
 #[tokio::test]
 async fn a_repeated_save_revives_what_ttl_hides() {
     for profile in PROFILES {
-        let fixture = Fixture::with(profile, ttl_of_30_days()).await;
+        let fixture = Fixture::with(KIND, profile, ttl_of_30_days()).await;
         let first = fixture.save("one", "rotate the signing keys").await;
         let made = fixture.memory(&first).await.created_at;
         fixture.clock.advance(31 * DAY);
@@ -220,7 +214,7 @@ async fn a_repeated_save_revives_what_ttl_hides() {
 
 #[tokio::test]
 async fn expired_rows_take_up_no_text() {
-    let fixture = Fixture::with(Profile::Default, ttl_of_30_days()).await;
+    let fixture = Fixture::with(KIND, Profile::Default, ttl_of_30_days()).await;
     let text = forty_words("epsilon");
     let first = fixture.save("one", &text).await;
     fixture.clock.advance(31 * DAY);
@@ -230,19 +224,8 @@ async fn expired_rows_take_up_no_text() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_fails_the_save_and_keeps_nothing() {
-    let store = Arc::new(MemoryStore::new(Profile::Default));
-    let fixture = Fixture::over(store.clone(), Settings::default()).await;
-    store.fail_next(StoreError::Full);
-    let failed = fixture.service.remember(&caller(), request("s", "text")).await;
-    assert_eq!(failed, Err(ServiceError::Store(StoreError::Full)));
-    assert_eq!(failed.unwrap_err().note(), "Full: the disk is full: nothing was written");
-    assert_eq!(fixture.memories().await, []);
-}
-
-#[tokio::test]
 async fn the_log_names_the_origin_and_never_the_content() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     fixture.save("s", "a secret handshake").await;
     let log = fixture.store.log_page(am_model::StoreId(0), 10).await.unwrap();
     assert_eq!(log.len(), 1);

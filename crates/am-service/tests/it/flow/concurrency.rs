@@ -1,13 +1,11 @@
 //! Many savers at once: every text is kept once, and near-duplicates meet in one row.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use am_embed::analysis::{Analysis, Profile};
 use am_fusion::similarity::jaccard;
-use am_service::Settings;
-use am_store::testkit::MemoryStore;
 
+use super::KIND;
 use crate::support::{Fixture, caller, request};
 
 /// Thirty words and one more: each two of a family are alike to 30/32.
@@ -16,15 +14,12 @@ fn variant(family: usize, member: usize) -> String {
     format!("{} member{family}x{member:03}", words.join(" "))
 }
 
-async fn run(store: Arc<dyn am_store::Store>, texts: Vec<String>) {
-    // Two services are two processes, as far as memory goes.
-    let fixtures = [
-        Fixture::over(store.clone(), Settings::default()).await,
-        Fixture::over(store, Settings::default()).await,
-    ];
+async fn run(texts: Vec<String>) {
+    let first = Fixture::new(KIND, Profile::Default).await;
+    let fixtures = [first.beside().await, first.beside().await, first.beside().await, first];
     let mut tasks = tokio::task::JoinSet::new();
     for (n, text) in texts.iter().cloned().enumerate() {
-        let service = fixtures[n % 2].service.clone();
+        let service = fixtures[n % 4].service.clone();
         tasks.spawn(async move { service.remember(&caller(), request(&format!("s{n}"), &text)).await });
     }
     while let Some(saved) = tasks.join_next().await {
@@ -61,10 +56,10 @@ async fn equal_and_similar_texts_of_many_tasks_lose_nothing() {
             _ => format!("a text of its own {n} {}", "x".repeat(n)),
         });
     }
-    run(Arc::new(MemoryStore::new(Profile::Default)), texts).await;
+    run(texts).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn one_family_of_many_tasks_meets() {
-    run(Arc::new(MemoryStore::new(Profile::Default)), (0..64).map(|n| variant(0, n)).collect()).await;
+    run((0..64).map(|n| variant(0, n)).collect()).await;
 }

@@ -5,6 +5,7 @@ use am_model::{CaptureLevel, Origin};
 use am_service::{Event, Exported, Imported, Record, Remember, ServiceError};
 use am_store::Scope;
 
+use super::KIND;
 use crate::support::{Fixture, caller, concepts, forty_words, found, project, request, session};
 
 async fn export(fixture: &Fixture, scope: &Scope) -> (Exported, Vec<Record>) {
@@ -21,7 +22,7 @@ async fn export(fixture: &Fixture, scope: &Scope) -> (Exported, Vec<Record>) {
 }
 
 async fn seeded() -> Fixture {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let words = forty_words("kappa");
     fixture.save("s1", &words).await;
     fixture.save("s2", &format!("{words} more")).await;
@@ -47,7 +48,7 @@ async fn a_copy_is_equal_in_every_field() {
     assert_eq!((exported.sessions, exported.memories, exported.observations), (2, 4, 1));
     assert!(exported.log_entries >= 4);
 
-    let target = Fixture::new(Profile::Default).await;
+    let target = Fixture::new(KIND, Profile::Default).await;
     let embedder = source.service.identity().embedder.clone();
     let imported = target.service.import(&caller(), records.clone(), &embedder).await.unwrap();
     assert_eq!((imported.memories, imported.observations), (4, 1));
@@ -100,7 +101,7 @@ async fn vectors_of_another_embedder_are_made_anew() {
             row.vector = Some(vec![1.0, 0.0]);
         }
     }
-    let target = Fixture::new(Profile::Default).await;
+    let target = Fixture::new(KIND, Profile::Default).await;
     target.service.import(&caller(), records, "http/other/2").await.unwrap();
     let (_, copied) = export(&target, &Scope::Project(project())).await;
     let (_, originals) = export(&source, &Scope::Project(project())).await;
@@ -134,7 +135,7 @@ async fn records_that_contradict_themselves_are_refused_whole() {
             _ => None,
         });
         break_it(row.unwrap());
-        let target = Fixture::new(Profile::Default).await;
+        let target = Fixture::new(KIND, Profile::Default).await;
         let refused = target.service.import(&caller(), records, &embedder).await;
         assert!(matches!(refused, Err(ServiceError::Record { position: 3, .. })), "{n}: {refused:?}");
         assert_eq!(target.memories().await, []);
@@ -147,7 +148,7 @@ async fn records_that_contradict_themselves_are_refused_whole() {
 
 #[tokio::test]
 async fn a_corpus_keeps_every_document_apart() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let words = forty_words("lambda");
     let texts = [&words, &words, &format!("{words} more"), "something else"].map(|text| request("s", text));
     let ids = fixture.service.load_corpus(&caller(), texts.to_vec()).await.unwrap();

@@ -5,11 +5,12 @@ use am_model::{Project, StoreId, Verb};
 use am_service::{PurgeProgress, Remember};
 use am_store::Scope;
 
+use super::KIND;
 use crate::support::{DAY, Fixture, caller, project, request, without_merging};
 
 #[tokio::test]
 async fn removes_what_is_older_and_nothing_else() {
-    let fixture = Fixture::with(Profile::Default, without_merging()).await;
+    let fixture = Fixture::with(KIND, Profile::Default, without_merging()).await;
     for n in 0..1_200 {
         fixture.save("old", &format!("old text {n}")).await;
         if n % 100 == 0 {

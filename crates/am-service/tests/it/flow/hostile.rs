@@ -5,6 +5,7 @@ use am_model::text::trim;
 use am_service::Remember;
 use proptest::prelude::*;
 
+use super::KIND;
 use crate::support::{Fixture, caller, found, request, without_merging};
 
 const TEXTS: [&str; 22] = [
@@ -34,7 +35,7 @@ const TEXTS: [&str; 22] = [
 
 #[tokio::test]
 async fn every_text_is_kept_whole_and_found_by_itself() {
-    let fixture = Fixture::with(Profile::Default, without_merging()).await;
+    let fixture = Fixture::with(KIND, Profile::Default, without_merging()).await;
     for text in TEXTS {
         let saved = fixture.save("s", text).await;
         assert!(!saved.deduped, "{text:?}");
@@ -50,7 +51,7 @@ async fn every_text_is_kept_whole_and_found_by_itself() {
 
 #[tokio::test]
 async fn texts_without_latin_words_stay_apart() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let texts = ["検索", "索引", "сервер", "🚀", "🎉", "!!!", "???", "ab", "b a"];
     for text in texts {
         let saved = fixture.save("s", text).await;
@@ -64,7 +65,7 @@ async fn texts_without_latin_words_stay_apart() {
 
 #[tokio::test]
 async fn text_without_tokens_is_saved_under_the_contract() {
-    let fixture = Fixture::new(Profile::Contract).await;
+    let fixture = Fixture::new(KIND, Profile::Contract).await;
     for text in ["検索", "!!!", "a b c", "🚀"] {
         let saved = fixture.save("s", text).await;
         assert!(!saved.deduped && !saved.consolidated, "{text}");
@@ -74,7 +75,7 @@ async fn text_without_tokens_is_saved_under_the_contract() {
 
 #[tokio::test]
 async fn the_largest_content_and_query_are_data_too() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let text = "lorem ipsum ".repeat(16_000);
     fixture.save("s", &text).await;
     let results = fixture.smart_search(&"lorem AND ".repeat(1_000), &[]).await;
@@ -89,7 +90,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             for profile in [Profile::Contract, Profile::Default] {
-                let fixture = Fixture::with(profile, without_merging()).await;
+                let fixture = Fixture::with(KIND, profile, without_merging()).await;
                 for text in &texts {
                     let asked = Remember { content: text.clone(), ..request("s", "x") };
                     match fixture.service.remember(&caller(), asked).await {

@@ -4,6 +4,7 @@ use am_embed::analysis::Profile;
 use am_model::{CaptureLevel, MemoryKind, Observation, Origin};
 use am_service::{Event, Observed, Remember, Remembered, ServiceError};
 
+use super::KIND;
 use crate::support::{Fixture, caller, found, project, request, session};
 
 fn hook(session_id: &str, content: &str, key: &str) -> Remember {
@@ -20,7 +21,7 @@ async fn save(fixture: &Fixture, request: Remember) -> Remembered {
 
 #[tokio::test]
 async fn a_delivery_counts_once_and_a_repeated_text_is_history() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let first = save(&fixture, hook("s", "tool used: Grep", "event-1")).await;
     let again = save(&fixture, hook("s", "tool used: Grep", "event-1")).await;
     assert_eq!((again.memory_id == first.memory_id, again.deduped), (true, true));
@@ -37,7 +38,7 @@ async fn a_delivery_counts_once_and_a_repeated_text_is_history() {
 
 #[tokio::test]
 async fn a_repeated_delivery_after_forgetting_brings_nothing_back() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let first = save(&fixture, hook("s", "tool used: Grep", "event-1")).await;
     assert!(fixture.service.forget(&caller(), &first.memory_id).await.unwrap());
     let again = save(&fixture, hook("s", "tool used: Grep", "event-1")).await;
@@ -48,7 +49,7 @@ async fn a_repeated_delivery_after_forgetting_brings_nothing_back() {
 
 #[tokio::test]
 async fn events_count_for_hooks_and_imports_only() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let plain = Remember { origin: Origin::new("rest").unwrap(), ..hook("s", "a plain text", "bad\nkey") };
     save(&fixture, plain).await;
     assert_eq!(fixture.observations().await, []);
@@ -66,7 +67,7 @@ async fn events_count_for_hooks_and_imports_only() {
 #[tokio::test]
 async fn fixed_lines_are_listed_and_ranked_by_the_contract_only() {
     for (profile, hits) in [(Profile::Contract, 1), (Profile::Default, 0)] {
-        let fixture = Fixture::new(profile).await;
+        let fixture = Fixture::new(KIND, profile).await;
         save(&fixture, hook("s", "tool used: Grep", "event-1")).await;
         assert_eq!(fixture.contents("s").await, ["tool used: Grep"]);
         assert_eq!(fixture.search("grep").await.hits.len(), hits);
@@ -76,7 +77,7 @@ async fn fixed_lines_are_listed_and_ranked_by_the_contract_only() {
 
 #[tokio::test]
 async fn captured_text_is_recalled() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let saved = save(&fixture, hook("s", "cargo test failed: linker not found", "event-1")).await;
     assert_eq!(fixture.memory(&saved).await.kind, MemoryKind::Observation);
     assert_eq!(found(&fixture.search("linker").await), ["cargo test failed: linker not found"]);
@@ -96,7 +97,7 @@ fn observation(key: &str, text: &str) -> Observation {
 
 #[tokio::test]
 async fn evidence_alone_makes_no_memory_and_does_not_block_one() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let batch = vec![observation("a", "one"), observation("b", "two"), observation("a", "one")];
     let observed = fixture.service.observe(&caller(), batch).await.unwrap();
     assert_eq!(observed, Observed { appended: 2, repeated: 1 });
@@ -116,7 +117,7 @@ async fn evidence_alone_makes_no_memory_and_does_not_block_one() {
 
 #[tokio::test]
 async fn an_observation_can_be_forgotten_with_the_memory_that_rests_on_it() {
-    let fixture = Fixture::new(Profile::Default).await;
+    let fixture = Fixture::new(KIND, Profile::Default).await;
     let saved = save(&fixture, hook("s", "a captured secret", "event-1")).await;
     save(&fixture, hook("s", "another text", "event-2")).await;
     let forgotten = fixture.service.forget_observation(&caller(), &project(), "event-1").await.unwrap();
