@@ -42,6 +42,8 @@ pub struct SmartSearch {
 pub enum Mode {
     /// By BM25.
     Bm25,
+    /// By cosine to the embedded query.
+    Vector,
     /// By rank fusion of vector, text and concept arm.
     Hybrid,
 }
@@ -51,6 +53,7 @@ impl Mode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Bm25 => "bm25",
+            Self::Vector => "vector",
             Self::Hybrid => "hybrid",
         }
     }
@@ -76,6 +79,46 @@ impl Service {
     /// Searches by meaning, keyword and concept, and fuses the ranks. Failures become signals.
     pub async fn smart_search(&self, search: SmartSearch) -> SearchResults {
         self.current_or_known().await.search_by_all(search).await
+    }
+
+    /// Searches by meaning alone: the nearest vectors, however far they are. Failures become signals.
+    pub async fn semantic_search(&self, search: Search) -> SearchResults {
+        self.current_or_known().await.search_by_meaning(search).await
+    }
+
+    async fn search_by_meaning(&self, search: Search) -> SearchResults {
+        let Search { query, project, limit } = search;
+        let now = self.now();
+        let mut signals = vec![];
+        let vector = match self.embed_query(&query).await {
+            Ok(vector) => vector,
+            Err(error) => {
+                signals.push(failure("vector", error.name(), &error.to_string()));
+                None
+            }
+        };
+        let embedder = self.embedder().id().to_string();
+        let reply = self
+            .store()
+            .search(SearchQuery {
+                live: self.live(&project, now),
+                per_arm: self.per_arm(limit),
+                terms: None,
+                vector: vector.map(|vector| VectorQuery { embedder, vector }),
+                concepts: vec![],
+            })
+            .await;
+        let ranked = arm(reply.vector, "vector", &mut signals)
+            .into_iter()
+            .map(|hit| Fused {
+                row: hit.row,
+                score: hit.score,
+                distance: hit.distance,
+                source: Source::Vector,
+            })
+            .collect();
+        let hits = self.finish(ranked, reply.rows, reply.hidden, limit, now, &mut signals);
+        SearchResults { mode: Mode::Vector, hits, signals }
     }
 
     async fn search_by_keyword(&self, search: Search) -> SearchResults {
