@@ -9,6 +9,11 @@ use am_model::{
 use crate::record::{StoredLogEntry, StoredMemory, StoredObservation};
 
 /// One transaction.
+///
+/// A change that makes no sense is [`crate::StoreError::Invalid`] and writes nothing: a vector that is not finite or
+/// not of the embedder's dimension, a threshold out of range, and what the fields below call invalid. A change that
+/// writes something writes one log row, with `before` and `after` where it is about a single memory; one that
+/// writes nothing writes none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// What the log says of it.
@@ -31,7 +36,7 @@ pub struct Audit {
 /// What a change does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Inserts a memory. Outcomes: `Inserted`, `Deduplicated`, `Revived`, `Repeated`, `NearDuplicates`.
+    /// Inserts a memory. Outcomes: `Inserted`, `Deduplicated`, `Revived`, `Repeated`, `Changed`, `NearDuplicates`.
     Save(Box<Save>),
     /// Merges into a memory. Outcomes: `Merged`, `Deduplicated`, `Revived`, `Repeated`, `Changed`, `KeyTaken`.
     Merge(Box<Merge>),
@@ -39,9 +44,13 @@ pub enum Action {
     Forget(Forget),
     /// Removes what a session brought. Outcomes: `Forgotten`, `Changed`.
     ForgetSession(ForgetSession),
-    /// Appends evidence alone; repeats are left out. Outcome: `Observed`.
+    /// Appends evidence alone, and makes no session; repeats are left out, those within the list too. Outcome:
+    /// `Observed`.
     Observe(Vec<Observation>),
-    /// Removes the text of one observation, and the memory that rests on it alone. Outcome: `Forgotten`.
+    /// Erases the text of one observation, and removes the memory that rests on it alone: that it led to, of its
+    /// origin, never merged into, with no other observation that still has its text. Outcome: `Forgotten`.
+    ///
+    /// The observation's key stays, so that a late delivery does not bring it back.
     ForgetObservation {
         /// Scope of the observation.
         project: Project,
@@ -68,11 +77,11 @@ pub struct Text {
 /// A memory to insert.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewMemory {
-    /// Fresh public id.
+    /// Fresh public id; one that is taken is invalid.
     pub memory_id: MemoryId,
     /// Scope.
     pub project: Project,
-    /// Session, made if new, else its `updated_at` moves.
+    /// Session, made if new, else its `updated_at` moves, never back.
     pub session_id: SessionId,
     /// Sort of claim.
     pub kind: MemoryKind,
@@ -84,27 +93,33 @@ pub struct NewMemory {
     pub origin: Origin,
     /// Weight.
     pub importance: Importance,
-    /// Memories whose text it quotes: it goes with any of them. Such a row is never a near-duplicate candidate.
+    /// Memories of its project whose text it quotes: it goes with any of them. Such a row is never a near-duplicate
+    /// candidate.
     pub derived_from: Vec<MemoryId>,
 }
 
 /// Inserts a memory unless its text is there already.
 ///
-/// Order of the checks, all in the transaction: the observation was seen before -> `Repeated`; the dedup key exists
-/// -> `Deduplicated`, or `Revived` where `expired_before` hides the row (its created time becomes now) - the
-/// observation is appended and linked to that row; near-duplicates other than `except` exist -> `NearDuplicates`,
-/// nothing written.
+/// Order of the checks, all in the transaction:
+/// 1. The observation was seen before -> `Repeated`. Seen: its project has one of the same `event_id`, or both keys
+///    start with `delivery:` and session, origin and text are equal, their `at` no more than 2,000 ms apart. An
+///    erased text equals none.
+/// 2. The dedup key exists -> `Deduplicated`, or `Revived` where `expired_before` hides the row (its created time
+///    becomes now, its version grows). The observation is appended and linked to that row. No session is touched.
+/// 3. A memory of `derived_from` is not there -> `Changed` with no rows: what it quotes may have been forgotten.
+/// 4. Near-duplicates other than `except` exist -> `NearDuplicates`: rows of the project with terms, live, that quote
+///    no other, with a Jaccard index of at least the threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Save {
     /// What to insert.
     pub memory: NewMemory,
-    /// Jaccard threshold over similarity terms, 0 to 1; `None` turns the probe off.
+    /// Jaccard threshold over similarity terms, above 0 to 1; `None` turns the probe off.
     pub near_duplicate: Option<f64>,
     /// Candidates that were looked at and are not to be merged with, at these versions.
     pub except: Vec<(MemoryId, i64)>,
     /// Rows created before this are expired: no merge candidates, and revived by a dedup hit.
     pub expired_before: Option<Instant>,
-    /// The event that brought it.
+    /// The event that brought it; one of another project is invalid.
     pub observation: Option<Observation>,
 }
 
@@ -113,6 +128,9 @@ pub struct Save {
 /// Checks in the transaction, in order: the observation was seen before -> `Repeated`; `incoming_key` exists ->
 /// `Deduplicated` or `Revived`; the survivor is gone or not at `version` -> `Changed`; the merged text's key belongs
 /// to another row -> `KeyTaken`.
+///
+/// The version grows unless there is neither text nor a missing concept: then only the observation, if any, is
+/// written. No session is made or moved; origin, importance, kind and times of the survivor stay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merge {
     /// Row to grow.
@@ -123,11 +141,12 @@ pub struct Merge {
     pub incoming_key: DedupKey,
     /// The merged text; `None` keeps the text and links concepts only.
     pub text: Option<Text>,
-    /// Bytes at the end of the merged content that the incoming text takes.
+    /// Bytes at the end of the merged content that the incoming text takes, a line feed before them; else invalid.
+    /// What the merged text cuts from the old one is cut from its last part. Without text: not looked at.
     pub incoming_bytes: usize,
     /// Session of the incoming save, recorded with its part.
     pub session_id: SessionId,
-    /// Concepts to link where they are missing.
+    /// Concepts to link where they are missing: to the new part, or without text to the first.
     pub concepts: Vec<Concept>,
     /// As in [`Save`].
     pub expired_before: Option<Instant>,
@@ -138,20 +157,22 @@ pub struct Merge {
 /// Removes memories, what is derived from them, and the text of evidence that only they rest on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
-    /// Public ids; unknown ones are left out of the outcome.
+    /// Public ids, in any project; unknown ones are left out of the outcome.
     pub memory_ids: Vec<MemoryId>,
-    /// `Forget`, `Delete` or `Purge`.
+    /// `Forget`, `Delete` or `Purge`; another is invalid.
     pub verb: Verb,
     /// Why, for the log.
     pub reason: Option<String>,
-    /// Where given, only rows created before it are removed.
+    /// Where given, only rows created before it are removed, with what quotes them.
     pub created_before: Option<Instant>,
 }
 
 /// Removes everything a session brought: its memories, its parts of others, its evidence, its row.
 ///
 /// `rewrites` must name, at their versions, exactly the memories that hold parts of this session and of others;
-/// otherwise the outcome is `Changed` with those memories, and nothing is written.
+/// otherwise the outcome is `Changed` with those memories, and nothing is written. What quotes a rewritten memory
+/// goes too, as it may quote the part that went. Its evidence is the observations of the session: their texts are
+/// erased, their keys stay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForgetSession {
     /// Scope.
@@ -165,19 +186,27 @@ pub struct ForgetSession {
 }
 
 /// A shared memory with some of its parts left out. If the new key belongs to another row, it is removed instead.
+///
+/// Concepts that were linked with a part go with it. A row that the session made becomes the session's of its first
+/// remaining part, which is made where it is missing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rewrite {
     /// Row to rewrite.
     pub memory_id: MemoryId,
     /// Version it must still have.
     pub version: i64,
-    /// The remaining parts joined.
+    /// The remaining parts joined by line feeds; a text of another length is invalid.
     pub text: Text,
 }
 
-/// Whole records to copy in. Rows whose public id, dedup key or event id is there already are skipped.
+/// Whole records to copy in: sessions, memories, observations, log rows, in this order, each by id.
 ///
-/// Store ids are kept where they are free, else drawn anew in order.
+/// Skipped are rows that are there already: sessions of the same project and id, memories of the same public id or
+/// dedup key, observations of the same project and `event_id`, log rows of the same writer and sequence. Store ids
+/// are kept where they are free, that is, above every id their sequence has given; else drawn anew in order. The
+/// session of a memory is made where it is missing. Links to memories that are not there are kept.
+///
+/// Invalid: parts that don't add up to the content, concepts of parts that are not there.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Import {
     /// Sessions.
@@ -198,7 +227,7 @@ pub enum Outcome {
         /// Its public id.
         memory_id: MemoryId,
     },
-    /// The text was there; nothing but the observation was written.
+    /// The text was there; nothing but the observation was written (the log says `Observe`).
     Deduplicated {
         /// The row that has it.
         memory_id: MemoryId,
@@ -210,7 +239,7 @@ pub enum Outcome {
     },
     /// The observation was delivered before; nothing was written.
     Repeated {
-        /// The memory it led to, gone or not. `None` where it led to none.
+        /// The memory that the first delivery led to, gone or not. `None` where it led to none.
         memory_id: Option<MemoryId>,
     },
     /// Live near-duplicates exist; nothing was written. With concepts, by store id.
@@ -218,14 +247,15 @@ pub enum Outcome {
         /// Every row at or above the threshold.
         candidates: Vec<Memory>,
     },
-    /// The survivor was written.
+    /// The survivor has the text.
     Merged {
         /// The survivor.
         memory_id: MemoryId,
     },
     /// A precondition about versions failed; nothing was written.
     Changed {
-        /// The rows as they are now: for [`ForgetSession`] the shared memories.
+        /// The rows as they are now: for [`Merge`] the survivor if it is there, for [`ForgetSession`] the shared
+        /// memories.
         now: Vec<StoredMemory>,
     },
     /// The merged text is another row's; nothing was written.
@@ -235,11 +265,12 @@ pub enum Outcome {
     },
     /// Rows were removed.
     Forgotten {
-        /// Memories asked for that were there.
+        /// Memories asked for that were there, in the order asked; of a session by store id, then those removed
+        /// instead of being rewritten.
         memories: Vec<MemoryId>,
-        /// Memories that went because they quoted one of those.
+        /// Memories that went because they quoted one of those or of `rewritten`, by store id.
         derived: Vec<MemoryId>,
-        /// Memories that lost a part.
+        /// Memories that lost a part, in the order of the rewrites.
         rewritten: Vec<MemoryId>,
         /// Observations whose text was erased.
         observations: u64,
@@ -257,7 +288,7 @@ pub enum Outcome {
         memories: u64,
         /// Observations inserted.
         observations: u64,
-        /// Rows skipped because they were there.
+        /// Rows of any sort skipped because they were there.
         skipped: u64,
     },
 }

@@ -53,8 +53,10 @@ pub struct ArmHit {
     /// Index into [`SearchReply::rows`].
     pub row: usize,
     /// BM25 score in the lexical arm, cosine in the vector arm, 0 in the concept arm.
+    ///
+    /// The cosine is the dot product in f32, products added in the order of the components.
     pub score: f64,
-    /// `(1 - cosine) / 2` in the vector arm, computed in f32.
+    /// `(1 - cosine) / 2` in the vector arm, computed in f32, 0 to 1.
     pub distance: Option<f64>,
 }
 
@@ -67,11 +69,15 @@ pub struct SearchReply {
     /// The rows the arms point to, each once, without concepts.
     pub rows: Vec<Memory>,
     /// BM25 with the project's statistics: score above 0, ties by store id ascending.
+    ///
+    /// The statistics are those of the project's rows with terms, expired ones and empty ones included.
     pub lexical: Arm,
-    /// Exact cosine: every row with a vector is a candidate, ties by store id ascending.
+    /// Exact cosine: every row with a vector is a candidate, ties by store id ascending. A query vector of another
+    /// length than the embedder's is this arm's `Invalid`.
     pub vector: Arm,
-    /// The named concepts in creation order, their memories in store-id order, first occurrence kept.
+    /// The named concepts in creation order, their memories in store-id order, first occurrence kept; without the
+    /// kinds that [`crate::is_ranked`] leaves out.
     pub concept: Arm,
-    /// Expired rows that would have been candidates of some arm.
+    /// Expired rows that some arm passed on its way down its ranking, before it had `per_arm` live ones.
     pub hidden: u64,
 }

@@ -18,7 +18,7 @@ pub struct Part {
 pub struct StoredMemory {
     /// The row; `concepts` in link order, repeats kept.
     pub memory: Memory,
-    /// The part each of `memory.concepts` came with, in the same order.
+    /// The index in `parts` that each of `memory.concepts` came with, in the same order.
     pub concept_parts: Vec<usize>,
     /// Key of its text.
     pub dedup_key: DedupKey,

@@ -27,7 +27,7 @@ pub struct VerifyReport {
 /// Sizes of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Projects.
+    /// Projects that hold something.
     pub projects: u64,
     /// Sessions.
     pub sessions: u64,

@@ -20,13 +20,13 @@ pub trait Store: Send + Sync {
     /// Applies one change in one transaction, or nothing. The only write.
     async fn commit(&self, change: Change) -> Result<Outcome, StoreError>;
 
-    /// Runs the arms of a search over one snapshot.
+    /// Runs the arms of a search over one snapshot. A failure of the store is one of every arm that was asked.
     async fn search(&self, query: SearchQuery) -> SearchReply;
 
-    /// Lists the newest sessions of a project, newest created first.
+    /// Lists the newest sessions of a project, by store id descending.
     async fn sessions(&self, project: &Project, limit: usize) -> Result<Vec<Session>, StoreError>;
 
-    /// Lists the memories of a session, without concepts, newest created first.
+    /// Lists the live memories that a session made, without concepts, by store id descending.
     async fn session_memories(
         &self,
         live: &LiveMemory,
@@ -37,17 +37,18 @@ pub trait Store: Send + Sync {
     /// Counts what a project holds; zeros for an unknown one.
     async fn counts(&self, project: &Project) -> Result<Counts, StoreError>;
 
-    /// Fetches memories by public id, with concepts, in the order asked; unknown ids are left out.
+    /// Fetches memories by public id, with concepts, in the order asked, expired ones too; unknown ids are left
+    /// out.
     async fn memories(&self, ids: &[MemoryId]) -> Result<Vec<Memory>, StoreError>;
 
-    /// Lists the memories that hold parts of this session and of others.
+    /// Lists the memories that hold parts of this session and of others, by store id.
     async fn shared_memories(
         &self,
         project: &Project,
         session: &SessionId,
     ) -> Result<Vec<StoredMemory>, StoreError>;
 
-    /// Lists the projects that hold a memory, a session or an observation, by name.
+    /// Lists the projects that hold a memory, a session or an observation, by name in code point order.
     async fn projects(&self) -> Result<Vec<Project>, StoreError>;
 
     /// Walks sessions.

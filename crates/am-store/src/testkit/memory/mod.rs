@@ -59,7 +59,7 @@ impl MemoryStore {
         Self { state: Mutex::new(state), failures: Mutex::default() }
     }
 
-    /// Makes the next call fail; a search then fails in every arm.
+    /// Makes the next call fail; a search then fails in every arm that is asked.
     pub fn fail_next(&self, error: StoreError) {
         lock(&self.failures).next = Some(error);
     }
@@ -126,7 +126,7 @@ impl Store for MemoryStore {
     async fn search(&self, query: SearchQuery) -> SearchReply {
         match self.state() {
             Ok(state) => state.search(&query),
-            Err(error) => search::failed(&error),
+            Err(error) => search::failed(&query, &error),
         }
     }
 

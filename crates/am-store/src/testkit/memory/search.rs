@@ -7,7 +7,7 @@ use am_fusion::bm25;
 use am_model::{Concept, Project};
 
 use super::state::{Row, State, without_concepts};
-use crate::{Arm, ArmHit, LiveMemory, SearchQuery, SearchReply, StoreError, VectorQuery};
+use crate::{ArmHit, LiveMemory, SearchQuery, SearchReply, StoreError, VectorQuery, is_ranked};
 
 /// A row of an arm's ranking.
 struct Ranked<'a> {
@@ -96,6 +96,7 @@ impl State {
         let mut seen = BTreeSet::new();
         in_creation_order
             .flat_map(|concept| rows.iter().filter(move |row| row.stored.memory.concepts.contains(concept)))
+            .filter(|row| is_ranked(row.stored.memory.kind, self.identity.profile))
             .filter(|row| seen.insert(row.id()))
             .map(|row| Ranked { row, score: 0.0, distance: None })
             .collect()
@@ -138,8 +139,14 @@ impl Reply {
     }
 }
 
-/// Returns a reply whose every arm failed.
-pub(super) fn failed(error: &StoreError) -> SearchReply {
-    let arm = || Arm::Err(error.clone());
-    SearchReply { rows: Vec::new(), lexical: arm(), vector: arm(), concept: arm(), hidden: 0 }
+/// Returns a reply in which every arm that was asked failed.
+pub(super) fn failed(query: &SearchQuery, error: &StoreError) -> SearchReply {
+    let arm = |asked: bool| if asked { Err(error.clone()) } else { Ok(Vec::new()) };
+    SearchReply {
+        rows: Vec::new(),
+        lexical: arm(query.terms.is_some()),
+        vector: arm(query.vector.is_some()),
+        concept: arm(!query.concepts.is_empty()),
+        hidden: 0,
+    }
 }

@@ -198,11 +198,14 @@ impl State {
         self.log.insert(id.0, Arc::new(entry));
     }
 
-    /// Fails where a vector is not of the store's dimension.
+    /// Fails where a vector is not of the store's dimension or not finite.
     pub(super) fn check_vector(&self, vector: Option<&Vec<f32>>) -> Result<(), StoreError> {
         match vector {
             Some(vector) if vector.len() != self.dimension => {
                 Err(invalid(format!("a vector of {} numbers in a store of {}", vector.len(), self.dimension)))
+            }
+            Some(vector) if !vector.iter().all(|number| number.is_finite()) => {
+                Err(invalid("a vector with a number that is not finite"))
             }
             _ => Ok(()),
         }
