@@ -21,6 +21,18 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// The header that tells when a delivered event happened: milliseconds since 1970 UTC.
 const EVENT_TIME: &str = "x-agent-memory-event-time";
 
+/// What a capture hook may send beside its text.
+pub(crate) static DELIVERY_HEADERS: [(&str, &str); 2] = [
+    (
+        IDEMPOTENCY_KEY,
+        "Key of the delivery, 1 to 200 printable characters: one key is one event. Counts only with an origin `hook:...`.",
+    ),
+    (
+        EVENT_TIME,
+        "When the event happened, in milliseconds since 1970 UTC. Counts only beside an idempotency key.",
+    ),
+];
+
 /// A request that passed every check, ready for its verb.
 pub(crate) struct Call {
     pub(crate) service: Service,

@@ -115,7 +115,16 @@ fn parameters(route: &Route) -> Vec<Value> {
             "schema": rule_schema(field.rule),
         })
     });
-    in_path.into_iter().chain(in_query).collect()
+    let in_headers = route.headers.iter().map(|(name, about)| {
+        json!({
+            "name": name,
+            "in": "header",
+            "required": false,
+            "description": about,
+            "schema": { "type": "string" },
+        })
+    });
+    in_path.into_iter().chain(in_query).chain(in_headers).collect()
 }
 
 fn responses(route: &Route, error: &Schema, generator: &mut SchemaGenerator) -> Value {

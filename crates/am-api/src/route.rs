@@ -35,6 +35,8 @@ pub struct Route {
     pub query: &'static [Field],
     /// Values of the body.
     pub body: &'static [Field],
+    /// Headers that mean something to it, each with what, for documents.
+    pub headers: &'static [(&'static str, &'static str)],
     /// What it does, for documents.
     pub summary: &'static str,
     /// Status of a success.
@@ -78,6 +80,7 @@ const fn get(
         body_max: 0,
         query,
         body: &[],
+        headers: &[],
         summary,
         success: 200,
         failures: &[],
@@ -100,6 +103,7 @@ const fn post(
         body_max: BODY_MAX,
         query: &[],
         body,
+        headers: &[],
         summary,
         success: 200,
         failures: &[],
@@ -135,6 +139,7 @@ pub static ROUTES: [Route; 13] = [
     ),
     Route {
         success: 201,
+        headers: &handler::DELIVERY_HEADERS,
         ..post(
             "/memory/remember",
             &[
