@@ -139,6 +139,7 @@ impl Service {
             .zip(pieces)
             .filter(|(part, _)| part.session_id != *session_id)
             .map(|(_, piece)| piece)
+            .filter(|piece| !piece.is_empty())
             .collect();
         let row = &memory.memory;
         let text = self.prepare(&row.project, row.kind, kept.join("\n")).await?;
@@ -153,6 +154,11 @@ pub(crate) fn pieces(memory: &StoredMemory) -> Result<Vec<&str>, StoreError> {
     let mut rest = Some(memory.memory.content.as_str());
     let mut pieces = Vec::with_capacity(memory.parts.len());
     for part in &memory.parts {
+        // A save that brought concepts only.
+        if part.bytes == 0 {
+            pieces.push("");
+            continue;
+        }
         let (piece, after) = rest.and_then(|rest| rest.split_at_checked(part.bytes)).ok_or_else(damaged)?;
         pieces.push(piece);
         rest = after.strip_prefix('\n');

@@ -47,8 +47,9 @@ pub enum Action {
     /// Appends evidence alone, and makes no session; repeats are left out, those within the list too. Outcome:
     /// `Observed`.
     Observe(Vec<Observation>),
-    /// Erases the text of one observation, and removes the memory that rests on it alone: that it led to, of its
-    /// origin, never merged into, with no other observation that still has its text. Outcome: `Forgotten`.
+    /// Erases the text of one observation, and removes the memory that rests on it alone: that it led to, captured
+    /// (of an origin `hook:` or `import:`), with one piece of text, and with no other observation that still has its
+    /// text. Outcome: `Forgotten`.
     ///
     /// The observation's key stays, so that a late delivery does not bring it back.
     ForgetObservation {
@@ -68,7 +69,8 @@ pub struct Text {
     pub content: String,
     /// Key of the content in its project.
     pub dedup_key: DedupKey,
-    /// Analysed terms. `None`: listed, not ranked, not probed.
+    /// Analysed terms of the store's analysis. `None`, where [`crate::is_ranked`] leaves the kind out: listed, not
+    /// ranked, not probed.
     pub terms: Option<AnalysedText>,
     /// Unit vector of the store's embedder, `None` where there is nothing to embed or rank.
     pub vector: Option<Vec<f32>>,
@@ -93,7 +95,7 @@ pub struct NewMemory {
     pub origin: Origin,
     /// Weight.
     pub importance: Importance,
-    /// Memories of its project whose text it quotes: it goes with any of them. Such a row is never a near-duplicate
+    /// Memories of its project whose text it quotes, each once: it goes with any of them. Such a row is never a near-duplicate
     /// candidate.
     pub derived_from: Vec<MemoryId>,
 }
@@ -106,6 +108,8 @@ pub struct NewMemory {
 ///    erased text equals none.
 /// 2. The dedup key exists -> `Deduplicated`, or `Revived` where `expired_before` hides the row (its created time
 ///    becomes now, its version grows). The observation is appended and linked to that row. No session is touched.
+///    Where that row quotes others, it gains the sources that the save names, or stands by itself from now on if the
+///    save names none. The log says `Revive`, else `Merge` if sources changed, else `Observe`.
 /// 3. A memory of `derived_from` is not there -> `Changed` with no rows: what it quotes may have been forgotten.
 /// 4. Near-duplicates other than `except` exist -> `NearDuplicates`: rows of the project with terms, live, that quote
 ///    no other, with a Jaccard index of at least the threshold.
@@ -127,7 +131,7 @@ pub struct Save {
 ///
 /// Checks in the transaction, in order: the observation was seen before -> `Repeated`; `incoming_key` exists ->
 /// `Deduplicated` or `Revived`; the survivor is gone or not at `version` -> `Changed`; the merged text's key belongs
-/// to another row -> `KeyTaken`.
+/// to another row -> `KeyTaken`. The first two as in [`Save`], of a text that quotes no other.
 ///
 /// The version grows unless there is neither text nor a missing concept: then only the observation, if any, is
 /// written. No session is made or moved; origin, importance, kind and times of the survivor stay.
@@ -146,7 +150,7 @@ pub struct Merge {
     pub incoming_bytes: usize,
     /// Session of the incoming save, recorded with its part.
     pub session_id: SessionId,
-    /// Concepts to link where they are missing: to the new part, or without text to the first.
+    /// Concepts to link where they are missing, with the new part; without text that is one of no bytes.
     pub concepts: Vec<Concept>,
     /// As in [`Save`].
     pub expired_before: Option<Instant>,
@@ -188,14 +192,15 @@ pub struct ForgetSession {
 /// A shared memory with some of its parts left out. If the new key belongs to another row, it is removed instead.
 ///
 /// Concepts that were linked with a part go with it. A row that the session made becomes the session's of its first
-/// remaining part, which is made where it is missing.
+/// remaining part with bytes, which is made where it is missing, at that part's time. A row without such a part is
+/// removed instead.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rewrite {
     /// Row to rewrite.
     pub memory_id: MemoryId,
     /// Version it must still have.
     pub version: i64,
-    /// The remaining parts joined by line feeds; a text of another length is invalid.
+    /// The remaining parts with bytes joined by line feeds; a text of another length is invalid.
     pub text: Text,
 }
 
@@ -204,7 +209,8 @@ pub struct Rewrite {
 /// Skipped are rows that are there already: sessions of the same project and id, memories of the same public id or
 /// dedup key, observations of the same project and `event_id`, log rows of the same writer and sequence. Store ids
 /// are kept where they are free, that is, above every id their sequence has given; else drawn anew in order. The
-/// session of a memory is made where it is missing. Links to memories that are not there are kept.
+/// session of a memory is made where it is missing. Links to memories that are not there are kept. The log says
+/// `Import` with the memories that were inserted; of sessions or log rows alone it says nothing.
 ///
 /// Invalid: parts that don't add up to the content, concepts of parts that are not there.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -227,7 +233,7 @@ pub enum Outcome {
         /// Its public id.
         memory_id: MemoryId,
     },
-    /// The text was there; nothing but the observation was written (the log says `Observe`).
+    /// The text was there; nothing but the observation and its sources was written.
     Deduplicated {
         /// The row that has it.
         memory_id: MemoryId,

@@ -2,12 +2,13 @@
 
 use am_model::{DedupKey, Instant, LogEntry, Memory, MemoryId, Observation, SessionId, StoreId};
 
-/// A piece of a memory's content, for what was merged. The content is the pieces joined by line feeds.
+/// What one save brought to a memory. The content is the pieces that have bytes joined by line feeds; a save that
+/// brought concepts only has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Session whose save brought the piece.
     pub session_id: SessionId,
-    /// Bytes of the content that the piece takes.
+    /// Bytes of the content that the piece takes; 0 where concepts came without a text.
     pub bytes: usize,
     /// When it was saved.
     pub at: Instant,

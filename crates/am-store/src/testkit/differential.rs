@@ -170,8 +170,11 @@ impl Pair {
 
     fn text(&mut self, project: &Project, kind: MemoryKind, content: &str) -> Text {
         let mut text = self.oracle.text(project, content);
-        if !crate::is_ranked(kind, self.profile) || self.random.once_in(15) {
+        let is_ranked = crate::is_ranked(kind, self.profile);
+        if !is_ranked {
             text.terms = None;
+        }
+        if !is_ranked || self.random.once_in(15) {
             text.vector = None;
         }
         text
@@ -227,6 +230,7 @@ impl Pair {
         save.memory.origin = Origin::from_stored(if self.random.once_in(2) { "rest" } else { "hook:Stop" });
         if self.random.once_in(8) {
             save.memory.derived_from = (0..=self.random.below(2)).map(|_| self.known()).collect();
+            save.memory.derived_from.dedup();
         } else {
             save.near_duplicate = [None, Some(0.9), Some(0.6), Some(0.3)][self.random.below(4)];
         }
@@ -322,8 +326,8 @@ impl Pair {
                 stored.concept_parts.fill(0);
                 stored.memory.content = content;
             }
-            let terms =
-                stored.vector.is_some().then(|| self.oracle.analysis().analyse(&stored.memory.content));
+            let is_ranked = crate::is_ranked(stored.memory.kind, self.profile);
+            let terms = is_ranked.then(|| self.oracle.analysis().analyse(&stored.memory.content));
             import.memories.push((stored, terms));
         }
         // The rows' own ids decide the order, so that equal ones would leave it open.

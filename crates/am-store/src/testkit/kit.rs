@@ -243,6 +243,9 @@ impl Kit {
         let mut rest = stored.memory.content.as_str();
         let mut kept = Vec::new();
         for part in &stored.parts {
+            if part.bytes == 0 {
+                continue;
+            }
             let (piece, after) = rest.split_at(part.bytes);
             rest = after.strip_prefix('\n').unwrap_or(after);
             if part.session_id != *session_id {

@@ -189,6 +189,14 @@ pub(super) async fn a_forgotten_event_leaves_what_rests_on_more(factory: &dyn Fa
     assert_eq!(kit.commit(forgetting("call-3")).await, erased(std::slice::from_ref(&twice), 1));
     assert!(!kit.is_there(&twice).await);
 
+    // Captured by two hooks: it rests on neither alone, and on nothing once both are gone.
+    let both = kit.insert(captured(&kit, "call-5", "linted")).await;
+    let mut other = captured(&kit, "call-6", "linted");
+    other.observation.as_mut().unwrap().origin = Origin::from_stored("hook:Stop");
+    kit.save(other).await;
+    assert_eq!(kit.commit(forgetting("call-5")).await, erased(&[], 1));
+    assert_eq!(kit.commit(forgetting("call-6")).await, erased(std::slice::from_ref(&both), 1));
+
     let grown = kit.insert(captured(&kit, "call-4", "built the image")).await;
     kit.grow(&grown, "and pushed it").await;
     assert_eq!(kit.commit(forgetting("call-4")).await, erased(&[], 1));

@@ -351,6 +351,46 @@ pub(super) async fn a_rewrite_that_is_another_rows_text_is_removed(factory: &dyn
     kit.verify().await;
 }
 
+pub(super) async fn concepts_without_a_text_go_with_their_session(factory: &dyn Factory) {
+    let kit = Kit::new(factory).await;
+    let mut save = kit.note("the cache is warmed at boot");
+    save.memory.concepts = concepts(&["cache"]);
+    let memory_id = kit.insert(save).await;
+    let link = async |session_id: &str, name: &str| {
+        let memory = kit.memory(&memory_id).await;
+        let mut merge = kit.merge(&memory, "warmed at boot");
+        merge.text = None;
+        merge.incoming_bytes = 0;
+        merge.session_id = session(session_id);
+        merge.concepts = concepts(&[name]);
+        assert_eq!(kit.merged(merge).await, Outcome::Merged { memory_id: memory.memory_id });
+    };
+    link("t", "secret name").await;
+    link("u", "boot").await;
+    let before = kit.stored(&memory_id).await;
+    let shared = kit.store.shared_memories(&home(), &session("t")).await.unwrap();
+    assert_eq!(shared, std::slice::from_ref(&before));
+
+    let outcome = kit.forget_session(&session("t")).await;
+    let expected = Outcome::Forgotten {
+        memories: vec![],
+        derived: vec![],
+        rewritten: vec![memory_id.clone()],
+        observations: 0,
+    };
+    assert_eq!(outcome, expected);
+    let after = kit.stored(&memory_id).await;
+    assert_eq!((after.memory.concepts, after.concept_parts), (concepts(&["cache", "boot"]), vec![0, 1]));
+    assert_eq!(after.memory.content, before.memory.content);
+    assert!(kit.linked(&["secret name"]).await.is_empty());
+    assert_eq!(kit.lexical("boot").await, std::slice::from_ref(&memory_id));
+
+    // What is left has no text.
+    assert_eq!(kit.forget_session(&session("s")).await, forgotten(&[memory_id]));
+    assert!(kit.everything().await.memories.is_empty());
+    kit.verify().await;
+}
+
 pub(super) async fn what_quotes_a_rewritten_memory_goes(factory: &dyn Factory) {
     let kit = Kit::new(factory).await;
     let shared = kit.insert_note("first").await;

@@ -1,7 +1,7 @@
 //! Copies between stores.
 
 use am_embed::analysis::{AnalysedText, Profile};
-use am_model::{Counts, DedupKey, Instant, MemoryId, StoreId, Verb};
+use am_model::{Counts, Instant, MemoryId, StoreId, Verb};
 
 use super::Factory;
 use crate::testkit::kit::{Everything, Kit, START, concepts, event, home, ids, project, session, words};
@@ -135,10 +135,8 @@ pub(super) async fn an_import_skips_what_is_there(factory: &dyn Factory) {
     let outcome = import(&target, Import { memories: vec![(twin, terms)], ..Import::default() }).await;
     assert_eq!(outcome, Outcome::Imported { memories: 0, observations: 0, skipped: 1 });
     // Twice within one import.
-    let (mut fresh, terms) = whole.memories[1].clone();
-    fresh.memory.memory_id = MemoryId::random();
-    fresh.dedup_key = DedupKey::of(&home(), "a key of its own");
-    let twice = vec![(fresh.clone(), terms.clone()), (fresh, terms)];
+    let fresh = record(&target, 901, "a text of its own");
+    let twice = vec![fresh.clone(), fresh];
     let outcome = import(&target, Import { memories: twice, ..Import::default() }).await;
     assert_eq!(outcome, Outcome::Imported { memories: 1, observations: 0, skipped: 1 });
     target.verify().await;

@@ -77,7 +77,7 @@ pub(super) async fn every_mutation_is_one_row_of_a_whole_chain(factory: &dyn Fac
     let sealed: Vec<_> = copied.iter().filter(|row| row.entry.writer == log[0].entry.writer).collect();
     assert!(sealed.iter().map(|row| &row.entry).eq(log.iter().map(|row| &row.entry)));
     let own: Vec<_> = copied.iter().filter(|row| row.entry.writer != log[0].entry.writer).collect();
-    assert_eq!(own.iter().map(|row| row.entry.sequence).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(own.iter().map(|row| row.entry.sequence).collect::<Vec<_>>(), [1, 2], "copied without a word");
     let report = copy.store.verify().await.unwrap();
     assert_eq!((report.chains, report.faults), (2, vec![]));
 }

@@ -1,6 +1,6 @@
 //! Merges: what a survivor becomes, and when it is left alone.
 
-use am_model::{DedupKey, Memory, Verb};
+use am_model::{Memory, Verb};
 
 use super::Factory;
 use crate::testkit::kit::{Kit, START, TICK, concepts, event, home, ids, session};
@@ -119,8 +119,14 @@ pub(super) async fn merging_without_a_text_links_only(factory: &dyn Factory) {
     let after = kit.stored(&memory_id).await;
     assert_eq!(after.memory.version, before.memory.version + 1);
     assert_eq!(after.memory.concepts, concepts(&["cache"]));
-    assert_eq!(after.concept_parts, [0], "what was said already belongs to the first part");
-    assert_eq!((&after.memory.content, &after.parts), (&before.memory.content, &before.parts));
+    let brought =
+        Part { session_id: session("t"), bytes: 0, at: am_model::Instant::from_millis(START + 3 * TICK) };
+    assert_eq!(
+        after.parts,
+        [before.parts.clone(), vec![brought]].concat(),
+        "a part of no bytes tells who linked"
+    );
+    assert_eq!((after.concept_parts, &after.memory.content), (vec![2], &before.memory.content));
     assert_eq!((after.dedup_key, &after.vector), (before.dedup_key, &before.vector));
     assert_eq!(kit.linked(&["cache"]).await, std::slice::from_ref(&memory_id));
     assert_eq!(kit.lexical("timer").await, [memory_id]);
@@ -128,6 +134,12 @@ pub(super) async fn merging_without_a_text_links_only(factory: &dyn Factory) {
     let everything = kit.everything().await;
     assert_eq!(kit.merged(linking(&after.memory, &["cache"])).await, merged(&after.memory));
     assert_eq!(kit.everything().await, everything, "nothing was missing");
+
+    // A text that comes later stands after the pieces that have bytes.
+    kit.grow(&after.memory.memory_id, "twice a day").await;
+    let grown = kit.stored(&after.memory.memory_id).await;
+    assert_eq!(grown.parts.iter().map(|part| part.bytes).collect::<Vec<_>>(), [27, 10, 0, 11]);
+    kit.verify().await;
 }
 
 pub(super) async fn a_survivor_that_changed_is_not_merged_into(factory: &dyn Factory) {
@@ -162,11 +174,6 @@ pub(super) async fn a_merged_text_that_is_another_rows_is_not_written(factory: &
     let outcome = kit.merged(kit.merge(&survivor, "second")).await;
     assert_eq!(outcome, Outcome::KeyTaken { memory: Box::new(kit.memory(&owner).await) });
     assert_eq!(kit.everything().await, before);
-
-    // The survivor's own key is no other row's.
-    let mut merge = kit.merge(&survivor, "again");
-    merge.text.as_mut().unwrap().dedup_key = DedupKey::of(&home(), "first");
-    assert_eq!(kit.merged(merge).await, merged(&survivor));
 }
 
 pub(super) async fn merging_what_was_said_before_is_no_merge(factory: &dyn Factory) {

@@ -92,6 +92,7 @@ suite! { $
         an_expired_text_is_revived,
         a_text_without_terms_or_vector_is_listed_only,
         quoting_what_is_not_there_is_refused,
+        a_repeated_quotation_settles_what_it_rests_on,
         what_makes_no_sense_is_refused_and_changes_nothing,
         a_failed_precondition_changes_nothing,
         hostile_text_is_kept_to_the_byte,
@@ -138,6 +139,7 @@ suite! { $
         a_shared_memory_loses_the_part_of_a_forgotten_session,
         forgetting_a_session_needs_the_rewrites_that_are_right_now,
         a_rewrite_that_is_another_rows_text_is_removed,
+        concepts_without_a_text_go_with_their_session,
         what_quotes_a_rewritten_memory_goes;
     searching:
         bm25_scores_follow_the_formula,

@@ -117,6 +117,7 @@ pub(super) async fn an_expired_text_is_revived(factory: &dyn Factory) {
 pub(super) async fn a_text_without_terms_or_vector_is_listed_only(factory: &dyn Factory) {
     let kit = Kit::new(factory).await;
     let mut save = kit.note("listed only");
+    save.memory.kind = MemoryKind::Event;
     save.memory.text = Text { terms: None, vector: None, ..save.memory.text };
     let listed = kit.insert(save).await;
     // Analysed, but nothing in it to search for.
@@ -150,12 +151,50 @@ pub(super) async fn quoting_what_is_not_there_is_refused(factory: &dyn Factory) 
         assert_eq!(outcome, Outcome::Changed { now: vec![] });
     }
     assert_eq!(kit.everything().await, before);
-    let known = kit.save(quoting("summary: one token", &[&foreign])).await;
-    assert_eq!(
-        known,
-        Outcome::Deduplicated { memory_id: summary },
-        "a text that is there quotes nothing new"
-    );
+}
+
+pub(super) async fn a_repeated_quotation_settles_what_it_rests_on(factory: &dyn Factory) {
+    let kit = Kit::new(factory).await;
+    let first = kit.insert_note("the token lasts an hour").await;
+    let second = kit.insert_note("the token is signed").await;
+    let quoting = |sources: &[&MemoryId]| {
+        let mut save = kit.note("summary: a token");
+        save.memory.derived_from = sources.iter().copied().cloned().collect();
+        save
+    };
+    let summary = kit.insert(quoting(&[&first])).await;
+    let known = Outcome::Deduplicated { memory_id: summary.clone() };
+    let row = kit.stored(&summary).await;
+    let before = kit.everything().await;
+    assert_eq!(kit.save(quoting(&[&first])).await, known);
+    assert_eq!(kit.everything().await, before, "it quoted that already");
+
+    assert_eq!(kit.save(quoting(&[&second, &first])).await, known);
+    let both = vec![first.clone(), second.clone()];
+    assert_eq!(kit.stored(&summary).await, StoredMemory { derived_from: both, ..row.clone() });
+    let entry = kit.last_log_entry().await;
+    assert_eq!((entry.verb, &entry.targets), (Verb::Merge, &vec![summary.clone()]));
+    assert!(entry.before.is_some() && entry.before == entry.after);
+
+    // Said on purpose, it stands by itself, whatever quotes the same text later.
+    assert_eq!(kit.save(quoting(&[])).await, known);
+    assert_eq!(kit.stored(&summary).await, StoredMemory { derived_from: vec![], ..row.clone() });
+    let before = kit.everything().await;
+    assert_eq!(kit.save(quoting(&[&second])).await, known);
+    assert_eq!(kit.everything().await, before);
+    kit.forget(&[first.clone(), second]).await;
+    assert!(kit.is_there(&summary).await);
+
+    // So it does when the text comes as a merge.
+    let third = kit.insert_note("the token is opaque").await;
+    let mut lesson = kit.note("lesson: opaque");
+    lesson.memory.derived_from = vec![third.clone()];
+    let lesson = kit.insert(lesson).await;
+    let merge = kit.merge(&kit.memory(&summary).await, "lesson: opaque");
+    assert_eq!(kit.merged(merge).await, Outcome::Deduplicated { memory_id: lesson.clone() });
+    kit.forget(&[third]).await;
+    assert!(kit.is_there(&lesson).await);
+    kit.verify().await;
 }
 
 pub(super) async fn what_makes_no_sense_is_refused_and_changes_nothing(factory: &dyn Factory) {
@@ -203,6 +242,13 @@ pub(super) async fn what_makes_no_sense_is_refused_and_changes_nothing(factory: 
         ),
         ("more bytes than text", merging(&|merge| merge.incoming_bytes = 10_000)),
         ("no line feed before the text", merging(&|merge| merge.incoming_bytes = 3)),
+        (
+            "no bytes of a text",
+            merging(&|merge| {
+                merge.text = Some(kit.text(&home(), "the one row\n"));
+                merge.incoming_bytes = 0;
+            }),
+        ),
         (
             "the whole text as incoming",
             merging(&|merge| {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use am_model::{MemoryId, Project, SessionId, Verb};
 
 use super::save::replace_text;
-use super::state::{LogRow, Row, State, invalid};
-use crate::{Audit, Forget, ForgetSession, Outcome, Rewrite, StoreError, StoredMemory};
+use super::state::{LogRow, Row, State, invalid, joined_bytes};
+use crate::{Audit, Forget, ForgetSession, Outcome, Part, Rewrite, StoreError, StoredMemory};
 
 impl State {
     pub(super) fn forget(&mut self, audit: &Audit, forget: Forget) -> Result<Outcome, StoreError> {
@@ -82,7 +82,7 @@ impl State {
                 let other = self.observations.values().any(|stored| {
                     stored.memory_id.as_ref() == Some(row.memory_id()) && stored.observation.text.is_some()
                 });
-                row.stored.memory.origin == found.observation.origin && row.stored.parts.len() == 1 && !other
+                row.is_one_captured_text() && !other
             });
         let resting: Vec<Arc<Row>> = resting.cloned().into_iter().collect();
         let quoting = self.quoting(&resting);
@@ -113,15 +113,18 @@ impl State {
         let Some(row) = self.by_memory_id(&rewrite.memory_id).cloned() else {
             return Ok(());
         };
-        if self.by_key(&rewrite.text.dedup_key).is_some_and(|owner| owner.id() != row.id()) {
+        let remains = |part: &&Part| part.session_id != *session && part.bytes > 0;
+        let first = row.stored.parts.iter().find(remains).cloned();
+        let taken = self.by_key(&rewrite.text.dedup_key).is_some_and(|owner| owner.id() != row.id());
+        let Some(first) = first.filter(|_| !taken) else {
             let removed = self.remove(vec![row], Vec::new());
             removal.memories.extend(removed.memories);
             removal.observations += removed.observations;
             return Ok(());
-        }
+        };
 
         let mut rewritten = Row::clone(&row);
-        let (kept, parts): (Vec<usize>, Vec<crate::Part>) = row
+        let (kept, parts): (Vec<usize>, Vec<Part>) = row
             .stored
             .parts
             .iter()
@@ -129,8 +132,7 @@ impl State {
             .filter(|(_, part)| part.session_id != *session)
             .map(|(index, part)| (index, part.clone()))
             .unzip();
-        let bytes = parts.iter().map(|part| part.bytes + 1).sum::<usize>().saturating_sub(1);
-        if bytes != rewrite.text.content.len() {
+        if joined_bytes(&parts) != rewrite.text.content.len() {
             return Err(invalid("a rewritten text of another length than the remaining parts"));
         }
         let memory = &mut rewritten.stored.memory;
@@ -138,10 +140,8 @@ impl State {
         (memory.concepts, rewritten.stored.concept_parts) = links
             .filter_map(|(concept, part)| Some((concept, kept.iter().position(|index| *index == part)?)))
             .unzip();
-        if let Some(first) = parts.first()
-            && memory.session_id == *session
-        {
-            memory.session_id = first.session_id.clone();
+        if memory.session_id == *session {
+            memory.session_id = first.session_id;
             if self.session(&memory.project, &memory.session_id).is_none() {
                 self.touch_session(&memory.project, &memory.session_id, first.at);
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use am_model::{MemoryId, Session, Verb};
 
-use super::state::{LogRow, Row, State, invalid, next};
+use super::state::{LogRow, Row, State, invalid, joined_bytes, next};
 use crate::{Audit, Import, Outcome, StoreError, StoredMemory, StoredObservation};
 
 impl State {
@@ -68,7 +68,7 @@ impl State {
         }
 
         copied += inserted.len() + observed;
-        if copied > 0 {
+        if inserted.len() + observed > 0 {
             let targets: Vec<MemoryId> = inserted.iter().map(|row| row.memory_id().clone()).collect();
             let mut row = LogRow::of(Verb::Import, targets);
             if let [only] = inserted.as_slice() {
@@ -90,9 +90,7 @@ fn check_parts(stored: &StoredMemory) -> Result<(), StoreError> {
     if parts == 0 {
         return Err(invalid("a memory without parts"));
     }
-    if stored.parts.iter().map(|part| part.bytes.saturating_add(1)).fold(0, usize::saturating_add)
-        != stored.memory.content.len().saturating_add(1)
-    {
+    if joined_bytes(&stored.parts) != stored.memory.content.len() {
         return Err(invalid("a memory whose parts are not as long as its content"));
     }
     if stored.concept_parts.len() != stored.memory.concepts.len()

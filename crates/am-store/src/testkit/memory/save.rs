@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use am_model::{Instant, Memory, MemoryId, Observation, Verb};
+use am_model::{Concept, DedupKey, Instant, Memory, MemoryId, Observation, Project, Verb};
 
 use super::state::{LogRow, Row, State, invalid, next};
 use crate::{Audit, Merge, Outcome, Part, Save, StoreError, StoredMemory, Text};
@@ -14,12 +14,14 @@ impl State {
         if near_duplicate.is_some_and(|threshold| !(threshold > 0.0 && threshold <= 1.0)) {
             return Err(invalid("a near-duplicate threshold outside 0 to 1"));
         }
-        if observation.as_ref().is_some_and(|observation| observation.project != new.project) {
-            return Err(invalid("an observation of another project than its memory"));
-        }
-        if let Some(outcome) =
-            self.said_before(audit, &new.text.dedup_key, expired_before, observation.as_ref())
-        {
+        check_scope(observation.as_ref(), &new.project)?;
+        let said = Said {
+            key: new.text.dedup_key,
+            sources: &new.derived_from,
+            expired_before,
+            observation: observation.as_ref(),
+        };
+        if let Some(outcome) = self.said_before(audit, &said)? {
             return Ok(outcome);
         }
         if self.by_memory_id(&new.memory_id).is_some() {
@@ -88,9 +90,13 @@ impl State {
         let Merge { survivor, version, incoming_key, text, incoming_bytes, .. } = merge;
         self.check_vector(text.as_ref().and_then(|text| text.vector.as_ref()))?;
         let observation = merge.observation;
-        if let Some(outcome) =
-            self.said_before(audit, &incoming_key, merge.expired_before, observation.as_ref())
-        {
+        let said = Said {
+            key: incoming_key,
+            sources: &[],
+            expired_before: merge.expired_before,
+            observation: observation.as_ref(),
+        };
+        if let Some(outcome) = self.said_before(audit, &said)? {
             return Ok(outcome);
         }
         let Some(row) = self.by_memory_id(&survivor).cloned() else {
@@ -99,9 +105,7 @@ impl State {
         if row.stored.memory.version != version {
             return Ok(Outcome::Changed { now: vec![row.stored.clone()] });
         }
-        if observation.as_ref().is_some_and(|observation| observation.project != *row.project()) {
-            return Err(invalid("an observation of another project than its memory"));
-        }
+        check_scope(observation.as_ref(), row.project())?;
         if let Some(text) = &text
             && let Some(owner) = self.by_key(&text.dedup_key)
             && owner.id() != row.id()
@@ -111,32 +115,25 @@ impl State {
 
         let before = row.digest();
         let mut grown = Row::clone(&row);
-        let has_text = text.is_some();
-        if let Some(text) = text {
-            grow(&mut grown.stored, &text, incoming_bytes)?;
-            grown.stored.parts.push(Part {
-                session_id: merge.session_id,
-                bytes: incoming_bytes,
-                at: audit.at,
-            });
-            replace_text(&mut grown, text);
-        }
-        // Concepts of a text that was there already belong to the first part.
-        let part = if has_text { grown.stored.parts.len() - 1 } else { 0 };
-        let mut linked = false;
-        for concept in merge.concepts {
-            if !grown.stored.memory.concepts.contains(&concept) {
-                self.make_concepts(row.project(), std::slice::from_ref(&concept));
-                grown.stored.memory.concepts.push(concept);
-                grown.stored.concept_parts.push(part);
-                linked = true;
+        let missing = missing(&row.stored.memory.concepts, merge.concepts);
+        let writes = text.is_some() || !missing.is_empty();
+        if writes {
+            let bytes = if text.is_some() { incoming_bytes } else { 0 };
+            if let Some(text) = text {
+                grow(&mut grown.stored, &text, incoming_bytes)?;
+                replace_text(&mut grown, text);
             }
+            self.make_concepts(row.project(), &missing);
+            let stored = &mut grown.stored;
+            stored.concept_parts.extend(vec![stored.parts.len(); missing.len()]);
+            stored.memory.concepts.extend(missing);
+            stored.parts.push(Part { session_id: merge.session_id, bytes, at: audit.at });
         }
         let observed = observation.is_some();
         if let Some(observation) = observation {
             self.observe(observation, Some(survivor.clone()));
         }
-        if has_text || linked {
+        if writes {
             grown.stored.memory.version += 1;
             let after = Some(grown.digest());
             self.memories.insert(grown.id(), Arc::new(grown));
@@ -149,48 +146,98 @@ impl State {
     }
 
     /// Answers a save whose event or whose text is there already.
-    fn said_before(
-        &mut self,
-        audit: &Audit,
-        key: &am_model::DedupKey,
-        expired_before: Option<Instant>,
-        observation: Option<&Observation>,
-    ) -> Option<Outcome> {
-        if let Some(earlier) = observation.and_then(|observation| self.delivered(observation)) {
-            return Some(Outcome::Repeated { memory_id: earlier.memory_id.clone() });
+    fn said_before(&mut self, audit: &Audit, said: &Said<'_>) -> Result<Option<Outcome>, StoreError> {
+        if let Some(earlier) = said.observation.and_then(|observation| self.delivered(observation)) {
+            return Ok(Some(Outcome::Repeated { memory_id: earlier.memory_id.clone() }));
         }
-        let row = self.by_key(key)?.clone();
+        let Some(row) = self.by_key(&said.key).cloned() else {
+            return Ok(None);
+        };
+        check_scope(said.observation, row.project())?;
         let memory_id: MemoryId = row.memory_id().clone();
-        if let Some(observation) = observation {
+        if let Some(observation) = said.observation {
             self.observe(observation.clone(), Some(memory_id.clone()));
         }
-        if row.is_expired(expired_before) {
-            let mut revived = Row::clone(&row);
-            revived.stored.memory.created_at = audit.at;
-            revived.stored.memory.version += 1;
-            let log = LogRow {
-                before: Some(row.digest()),
-                after: Some(revived.digest()),
-                ..LogRow::of(Verb::Revive, vec![memory_id.clone()])
-            };
-            self.memories.insert(row.id(), Arc::new(revived));
+        let mut after = Row::clone(&row);
+        let has_new_sources = settle_sources(&mut after.stored.derived_from, said.sources);
+        let revives = row.is_expired(said.expired_before);
+        if revives {
+            after.stored.memory.created_at = audit.at;
+            after.stored.memory.version += 1;
+        }
+        let verb = match (revives, has_new_sources, said.observation.is_some()) {
+            (true, ..) => Some(Verb::Revive),
+            (false, true, _) => Some(Verb::Merge),
+            (false, false, true) => Some(Verb::Observe),
+            (false, false, false) => None,
+        };
+        if let Some(verb) = verb {
+            let mut log = LogRow::of(verb, vec![memory_id.clone()]);
+            if verb != Verb::Observe {
+                log.before = Some(row.digest());
+                log.after = Some(after.digest());
+            }
+            self.memories.insert(row.id(), Arc::new(after));
             self.log(audit, log);
-            return Some(Outcome::Revived { memory_id });
         }
-        if observation.is_some() {
-            self.log(audit, LogRow::of(Verb::Observe, vec![memory_id.clone()]));
-        }
-        Some(Outcome::Deduplicated { memory_id })
+        Ok(Some(if revives { Outcome::Revived { memory_id } } else { Outcome::Deduplicated { memory_id } }))
     }
 }
 
-/// Fits the last part to the old content as the merged one keeps it: its trailing white space may be cut.
+/// What may have been said before.
+struct Said<'a> {
+    key: DedupKey,
+    sources: &'a [MemoryId],
+    expired_before: Option<Instant>,
+    observation: Option<&'a Observation>,
+}
+
+fn check_scope(observation: Option<&Observation>, project: &Project) -> Result<(), StoreError> {
+    match observation {
+        Some(observation) if observation.project != *project => {
+            Err(invalid("an observation of another project than its memory"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Adds what a repeated text quotes, or nothing more if it was said on purpose; tells whether that changes anything.
+///
+/// A text that quotes nothing stands by itself for ever.
+fn settle_sources(known: &mut Vec<MemoryId>, sources: &[MemoryId]) -> bool {
+    let before = known.len();
+    if sources.is_empty() {
+        known.clear();
+    } else if !known.is_empty() {
+        for source in sources {
+            if !known.contains(source) {
+                known.push(source.clone());
+            }
+        }
+    }
+    known.len() != before
+}
+
+/// Returns the concepts that are not linked yet, each once.
+fn missing(linked: &[Concept], concepts: Vec<Concept>) -> Vec<Concept> {
+    let mut missing = Vec::new();
+    for concept in concepts {
+        if !linked.contains(&concept) && !missing.contains(&concept) {
+            missing.push(concept);
+        }
+    }
+    missing
+}
+
+/// Fits the last piece of text to the old content as the merged one keeps it: its trailing white space may be cut.
 fn grow(stored: &mut StoredMemory, text: &Text, incoming_bytes: usize) -> Result<(), StoreError> {
     let kept = text.content.len().checked_sub(incoming_bytes).and_then(|rest| rest.checked_sub(1));
     let kept = kept.filter(|kept| text.content.get(*kept..).is_some_and(|rest| rest.starts_with('\n')));
-    let earlier: usize = stored.parts.iter().rev().skip(1).map(|part| part.bytes + 1).sum();
-    match (kept.and_then(|kept| kept.checked_sub(earlier)), stored.parts.last_mut()) {
-        (Some(bytes), Some(last)) => {
+    let mut pieces = stored.parts.iter_mut().filter(|part| part.bytes > 0).rev();
+    let last = pieces.next();
+    let earlier: usize = pieces.map(|part| part.bytes + 1).sum();
+    match (kept.and_then(|kept| kept.checked_sub(earlier)), last) {
+        (Some(bytes), Some(last)) if bytes > 0 && incoming_bytes > 0 => {
             last.bytes = bytes;
             Ok(())
         }

@@ -10,7 +10,7 @@ use am_model::{
 };
 
 use crate::chain::{self, digest_of, keyed_digest};
-use crate::{Audit, StoreError, StoreIdentity, StoredMemory, StoredObservation};
+use crate::{Audit, Part, StoreError, StoreIdentity, StoredMemory, StoredObservation};
 
 /// Events without an id of the host's own start their key so.
 const DELIVERY: &str = "delivery:";
@@ -45,14 +45,21 @@ impl Row {
         keyed_digest(&self.stored.digest_key, &self.stored.memory)
     }
 
-    /// Returns whether some of its text was brought by `session`.
+    /// Returns whether `session` brought something of it.
     pub(super) fn has_part_of(&self, session: &SessionId) -> bool {
         self.stored.parts.iter().any(|part| part.session_id == *session)
     }
 
-    /// Returns whether some of its text was brought by another session than `session`.
+    /// Returns whether another session than `session` brought something of it.
     pub(super) fn has_part_of_others(&self, session: &SessionId) -> bool {
         self.stored.parts.iter().any(|part| part.session_id != *session)
+    }
+
+    /// Returns whether all its text was captured as one.
+    pub(super) fn is_one_captured_text(&self) -> bool {
+        let origin = &self.stored.memory.origin;
+        (origin.is_hook() || origin.as_str().starts_with("import:"))
+            && self.stored.parts.iter().filter(|part| part.bytes > 0).count() == 1
     }
 }
 
@@ -225,6 +232,12 @@ impl LogRow {
     pub(super) fn of(verb: Verb, targets: Vec<MemoryId>) -> Self {
         Self { verb, targets, reason: None, before: None, after: None }
     }
+}
+
+/// Returns the bytes of the content that `parts` make.
+pub(super) fn joined_bytes(parts: &[Part]) -> usize {
+    let pieces = parts.iter().filter(|part| part.bytes > 0);
+    pieces.map(|part| part.bytes.saturating_add(1)).fold(0, usize::saturating_add).saturating_sub(1)
 }
 
 pub(super) fn invalid(detail: impl Into<String>) -> StoreError {
