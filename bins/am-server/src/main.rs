@@ -1,3 +1,32 @@
-//! The agent-memory daemon: REST on loopback and on a private socket
+//! The agent-memory daemon: REST on loopback and on a private socket.
 
-fn main() {}
+use std::process::ExitCode;
+
+use am_runtime::config::Config;
+use am_server::{Arguments, ServeError, report, run};
+use clap::Parser;
+
+/// Serves the memory of this machine over REST, on loopback and on a private socket in the data directory.
+///
+/// Flags beat the environment (AGENT_MEMORY_PORT, AGENT_MEMORY_SECRET, ...), which beats config.toml.
+#[derive(Parser)]
+#[command(name = "am-server", version)]
+struct Program {
+    #[command(flatten)]
+    arguments: Arguments,
+}
+
+fn main() -> ExitCode {
+    let Program { arguments } = Program::parse();
+    let environment = |name: &str| std::env::var_os(name);
+    let served = Config::load(&arguments.overrides(), &environment)
+        .map_err(ServeError::from)
+        .and_then(|config| run(&config, arguments.launch(&environment)));
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
