@@ -1,3 +1,83 @@
-//! The agent-memory MCP server over stdio
+//! The agent-memory MCP server over stdio.
 
-fn main() {}
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use am_runtime::config::{Config, Key, Overrides};
+use anyhow::Context as _;
+
+const USAGE: &str = "\
+Usage: am-mcp [--data-dir DIR]
+
+Serves the memory tools to one MCP client over standard input and output.
+
+Options:
+  --data-dir DIR  directory of the store, the socket and the spool
+  -h, --help      show this
+  -V, --version   show the version
+
+Settings come from AGENT_MEMORY_* variables and config.toml.
+";
+
+/// What the arguments ask for.
+enum Wanted {
+    Serve(Overrides),
+    Show(String),
+    Nothing { reason: String },
+}
+
+fn main() -> ExitCode {
+    match wanted(std::env::args_os().skip(1)) {
+        Wanted::Serve(overrides) => start(&overrides).unwrap_or_else(|error| {
+            say(&format!(
+                "am-mcp: {error:#}\nhint: `am config show --origin` lists every setting and its origin\n"
+            ));
+            ExitCode::FAILURE
+        }),
+        Wanted::Show(text) => {
+            drop(std::io::stdout().write_all(text.as_bytes()));
+            ExitCode::SUCCESS
+        }
+        Wanted::Nothing { reason } => {
+            say(&format!("am-mcp: {reason}\n\n{USAGE}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn start(overrides: &Overrides) -> anyhow::Result<ExitCode> {
+    let config =
+        Config::load(overrides, &|name| std::env::var_os(name)).context("can't read the settings")?;
+    am_mcp_program::run(config)
+}
+
+fn wanted(mut arguments: impl Iterator<Item = OsString>) -> Wanted {
+    let mut overrides = Overrides::default();
+    while let Some(argument) = arguments.next() {
+        let Some(text) = argument.to_str() else {
+            return Wanted::Nothing { reason: format!("unknown argument {}", argument.display()) };
+        };
+        let directory = match text {
+            "-h" | "--help" => return Wanted::Show(USAGE.to_owned()),
+            "-V" | "--version" => {
+                return Wanted::Show(concat!("am-mcp ", env!("CARGO_PKG_VERSION"), "\n").to_owned());
+            }
+            "--data-dir" => match arguments.next() {
+                Some(directory) => directory,
+                None => return Wanted::Nothing { reason: "--data-dir requires a value".to_owned() },
+            },
+            text => match text.strip_prefix("--data-dir=") {
+                Some(directory) => directory.into(),
+                None => return Wanted::Nothing { reason: format!("unknown argument {text:?}") },
+            },
+        };
+        overrides = overrides.with(Key::DataDir, Some(directory));
+    }
+    Wanted::Serve(overrides)
+}
+
+/// Writes to the error stream; nobody has to read it.
+fn say(text: &str) {
+    drop(std::io::stderr().write_all(text.as_bytes()));
+}

@@ -19,7 +19,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use am_service::Service;
+use am_service::{Service, ServiceError};
 use rmcp::service::{QuitReason, serve_directly};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -29,16 +29,22 @@ use crate::protocol::Server;
 use crate::surface::Surface;
 use crate::transport::Lines;
 
+/// What [`ServiceSource`] gives.
+pub type Sourced<'a> = Pin<Box<dyn Future<Output = Result<Service, ServiceError>> + Send + 'a>>;
+
 /// Gives the service when the first call needs it: a handshake doesn't wait for a store.
+///
+/// Where the store can't be opened, a service over one that is out of reach gives the answers of the contract; after
+/// an error every call fails.
 pub trait ServiceSource: Send + Sync {
-    /// Returns the service; one whose store is out of reach, where it can't be opened now.
-    fn service(&self) -> Pin<Box<dyn Future<Output = Service> + Send + '_>>;
+    /// Returns the service.
+    fn service(&self) -> Sourced<'_>;
 }
 
 /// A service that is there already.
 impl ServiceSource for Service {
-    fn service(&self) -> Pin<Box<dyn Future<Output = Service> + Send + '_>> {
-        Box::pin(std::future::ready(self.clone()))
+    fn service(&self) -> Sourced<'_> {
+        Box::pin(std::future::ready(Ok(self.clone())))
     }
 }
 

@@ -75,13 +75,16 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let profile = self.surface.profile().await;
         let tools = Tool::ALL.into_iter().map(|tool| definition(tool, profile)).collect();
-        Ok(ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(TIME_TO_LIVE)
-            .with_cache_scope(CacheScope::Private))
+        let list = ListToolsResult::with_all_items(tools);
+        // Clients of the older era know no such hints.
+        if context.protocol_version().is_none_or(|version| version.has_initialize()) {
+            return Ok(list);
+        }
+        Ok(list.with_ttl_ms(TIME_TO_LIVE).with_cache_scope(CacheScope::Private))
     }
 
     async fn call_tool(

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use am_embed::analysis::Profile;
-use am_service::Service;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -46,7 +45,7 @@ impl Surface {
     }
 
     pub(crate) async fn profile(&self) -> Profile {
-        self.source.service().await.identity().profile
+        self.source.service().await.map_or(Profile::Default, |service| service.identity().profile)
     }
 
     /// Makes a call; returns its result and the profile of the store.
@@ -94,8 +93,10 @@ impl Surface {
     }
 
     async fn make_now(&self, tool: Tool, arguments: Arguments) -> (Outcome, Profile) {
-        let service: Service = self.source.service().await;
-        (call(&service, tool, &arguments).await, service.identity().profile)
+        match self.source.service().await {
+            Ok(service) => (call(&service, tool, &arguments).await, service.identity().profile),
+            Err(error) => (Outcome::internal_error(tool, error.note()), Profile::Contract),
+        }
     }
 
     fn admits(&self, authorization: Option<&str>) -> bool {

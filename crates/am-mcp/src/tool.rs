@@ -71,23 +71,31 @@ impl Tool {
     pub(crate) fn description(self) -> &'static str {
         match self {
             Self::Save => {
-                "Store one durable memory: a decision, a fact, a preference, a fix. One claim per call. Repeats and \
-                 near-duplicates are merged. No secrets."
+                "Store one durable memory: a decision, a fact, a preference, a fix. One self-contained claim per call; \
+                 repeats and near-duplicates are merged. Never secrets. Replies with the memory's id."
             }
-            Self::Search => "Keyword search (BM25): exact names, identifiers, error texts.",
+            Self::Search => {
+                "Keyword search (BM25) in one project: exact names, identifiers, error texts. Every character is data, \
+                 there are no operators. 10 rows unless limit says otherwise."
+            }
             Self::SmartSearch => {
-                "Hybrid search: meaning, keywords and, if given, concepts, fused into one ranking. The first choice \
-                 for recall."
+                "Hybrid search in one project, the first choice for recall: meaning, keywords and, if concepts are \
+                 given, shared concepts, fused into one ranking. 10 rows unless limit says otherwise."
             }
             Self::Sessions => "List the newest sessions of a project.",
             Self::SessionMemories => "List the memories of one session, newest first.",
-            Self::Forget => "Remove one memory for good, by memoryId from a search.",
+            Self::Forget => "Remove one memory for good. Takes the memoryId of a search row.",
             Self::Health => "Check that the memory answers, and count memories and sessions of a project.",
-            Self::Recap => "Digest of the newest memories, of one session or of the newest sessions.",
+            Self::Recap => {
+                "Digest of the newest memories as text: of one session, or of the newest sessions."
+            }
             Self::Handoff => "Recap with counts, to hand work over to another agent or session.",
-            Self::Lesson => "Store a lesson learned, ranked above ordinary memories.",
+            Self::Lesson => {
+                "Store a lesson: what went wrong and how to avoid it. Like memory_save, and weighs more in rankings."
+            }
             Self::Delete => {
-                "Remove one memory for a stated reason that the log keeps; replies with a receipt."
+                "Remove one memory for a stated reason that the log keeps; replies with a receipt. Takes the memoryId \
+                 of a search row."
             }
         }
     }

@@ -4,7 +4,9 @@
 //! capture hooks, and asking a running server. Is not a surface, and holds no rule of memory. Nothing here reads the
 //! environment or prints: the programs pass the values of variables in and show what comes back.
 
+mod absent;
 pub mod client;
 pub mod config;
+pub mod maintenance;
 pub mod open;
 pub mod spool;

@@ -10,6 +10,7 @@ use am_store_sqlite::{OpenOptions, SqliteStore};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::spawn_blocking;
 
+use crate::absent::AbsentStore;
 use crate::config::{Config, EmbedderKind, StoreKind};
 
 /// Projections that a long-lived server keeps in memory unless told otherwise, in bytes.
@@ -51,21 +52,43 @@ pub async fn service(config: &Config, store: SqliteStore) -> Result<Service, Ser
     Service::open(Arc::new(store), embedder(config), Arc::new(SystemClock), config.settings()).await
 }
 
+/// A store and the service over it.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The store, for what is not a verb: maintenance, back-ups.
+    pub store: SqliteStore,
+    /// The service.
+    pub service: Service,
+}
+
 /// Opens the store of the configuration and the service over it.
 ///
 /// # Errors
 /// As [`open_store`].
-pub async fn open(config: &Config, projection_bytes: usize) -> Result<Service, ServiceError> {
-    let store = {
+pub async fn open(config: &Config, projection_bytes: usize) -> Result<Opened, ServiceError> {
+    let opening = {
         let config = config.clone();
-        spawn_blocking(move || open_store(&config, projection_bytes)).await
+        spawn_blocking(move || open_store(&config, projection_bytes))
     };
-    service(config, store.map_err(|_| ServiceError::Stopped)??).await
+    let store = opening.await.map_err(|_| ServiceError::Stopped)??;
+    let service = service(config, store.clone()).await?;
+    Ok(Opened { store, service })
 }
 
-/// A service that is opened on first use. Clones share it.
+/// Makes a service whose store is out of reach: searches and digests come back empty and say `why` in their signals,
+/// all else fails with it.
+///
+/// # Errors
+/// None in practice: nothing is opened.
+pub async fn absent(config: &Config, why: StoreError) -> Result<Service, ServiceError> {
+    let embedder = embedder(config);
+    let store = AbsentStore::new(config.profile.value, embedder.id().to_string(), why);
+    Service::open(Arc::new(store), embedder, Arc::new(SystemClock), config.settings()).await
+}
+
+/// A store that is opened on first use. Clones share it.
 #[derive(Clone, Debug)]
-pub struct LazyService {
+pub struct Lazy {
     shared: Arc<Shared>,
 }
 
@@ -73,38 +96,57 @@ pub struct LazyService {
 struct Shared {
     config: Config,
     projection_bytes: usize,
-    service: OnceCell<Service>,
-    opened: watch::Sender<Option<Service>>,
+    opened: OnceCell<Opened>,
+    /// The same once more, for those who wait.
+    announced: watch::Sender<Option<Opened>>,
 }
 
-impl LazyService {
-    /// Makes a service that is not open yet.
+impl Lazy {
+    /// Makes a store that is not open yet.
     pub fn new(config: Config, projection_bytes: usize) -> Self {
-        let opened = watch::Sender::new(None);
-        Self { shared: Arc::new(Shared { config, projection_bytes, service: OnceCell::new(), opened }) }
+        let announced = watch::Sender::new(None);
+        Self { shared: Arc::new(Shared { config, projection_bytes, opened: OnceCell::new(), announced }) }
     }
 
-    /// Returns the service, opened now if it is not. After a failure the next call tries again.
+    /// Returns the store and its service, opened now if they are not. After a failure the next call tries again.
     ///
     /// # Errors
     /// As [`open`].
-    pub async fn get(&self) -> Result<Service, ServiceError> {
+    pub async fn get(&self) -> Result<Opened, ServiceError> {
         let shared = &self.shared;
         let opening = || open(&shared.config, shared.projection_bytes);
-        let service = shared.service.get_or_try_init(opening).await?.clone();
-        shared.opened.send_if_modified(|opened| opened.replace(service.clone()).is_none());
-        Ok(service)
+        let opened = shared.opened.get_or_try_init(opening).await?.clone();
+        shared.announced.send_if_modified(|announced| announced.replace(opened.clone()).is_none());
+        Ok(opened)
     }
 
-    /// Waits until some call of [`LazyService::get`] has opened the service. Opens nothing itself.
-    pub async fn opened(&self) -> Service {
-        let mut opened = self.shared.opened.subscribe();
-        loop {
-            if let Some(service) = opened.borrow_and_update().clone() {
-                return service;
+    /// Returns the service of [`Lazy::get`], or one whose store is out of reach where that fails; `failed` hears why.
+    ///
+    /// # Errors
+    /// As [`absent`].
+    pub async fn service(&self, failed: impl FnOnce(&ServiceError)) -> Result<Service, ServiceError> {
+        match self.get().await {
+            Ok(opened) => Ok(opened.service),
+            Err(error) => {
+                failed(&error);
+                let why = match error {
+                    ServiceError::Store(error) => error,
+                    error => StoreError::Unavailable { detail: error.to_string() },
+                };
+                absent(&self.shared.config, why).await
             }
-            // The sender lives in `self`.
-            if opened.changed().await.is_err() {
+        }
+    }
+
+    /// Waits until some call of [`Lazy::get`] has opened the store. Opens nothing itself.
+    pub async fn opened(&self) -> Opened {
+        let mut announced = self.shared.announced.subscribe();
+        loop {
+            if let Some(opened) = announced.borrow_and_update().clone() {
+                return opened;
+            }
+            if announced.changed().await.is_err() {
+                // Can't be: the sender lives in `self`.
                 std::future::pending::<()>().await;
             }
         }
