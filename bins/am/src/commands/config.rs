@@ -1,0 +1,54 @@
+//! `am config show`: the settings, and where each comes from.
+
+use am_runtime::config::config_file;
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Result;
+use crate::output::one_line;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show every setting
+    Show {
+        /// Say where each value comes from
+        #[arg(long)]
+        origin: bool,
+    },
+}
+
+pub(crate) fn run(context: &Context<'_>, arguments: Arguments) -> Result<Exit> {
+    let Action::Show { origin } = arguments.action;
+    let shown = context.config.show();
+    if context.output.json {
+        let settings: Vec<_> = shown
+            .iter()
+            .map(|shown| json!({ "key": shown.key.name(), "value": shown.value, "origin": shown.origin }))
+            .collect();
+        context.output.json(&json!({ "settings": settings }))?;
+        return Ok(Exit::Success);
+    }
+    let widest = shown.iter().map(|shown| shown.value.chars().count()).max().unwrap_or(0).min(40);
+    for setting in shown {
+        let (name, value) = (setting.key.name(), one_line(&setting.value));
+        if origin {
+            let line = format!("{name:<16} = {value:<widest$}  {}", context.output.faint(&setting.origin));
+            context.output.line(line)?;
+        } else {
+            context.output.line(format!("{name:<16} = {value}").trim_end_matches(' '))?;
+        }
+    }
+    if let Some(file) = config_file(context.environment).filter(|_| origin) {
+        let there = if file.exists() { "read" } else { "not there" };
+        context.output.note(format_args!("file: {} ({there})", file.display()));
+    }
+    Ok(Exit::Success)
+}

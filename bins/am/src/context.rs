@@ -1,0 +1,145 @@
+//! What a command works with: the configuration, the output, and the memory once it is opened.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use am_hook::spool::Spool;
+use am_model::{Actor, Channel, Project};
+use am_runtime::config::{Config, Origin};
+use am_runtime::open;
+use am_runtime::spool::Drainer;
+use am_service::{Caller, Service};
+use am_store::Scope;
+use am_store_sqlite::{Maintenance, SqliteStore};
+use tokio::task::spawn_blocking;
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Result};
+use crate::output::{Output, counted};
+
+/// Longest wait for the spool before a command that reads.
+const DRAIN_WAIT: Duration = Duration::from_secs(2);
+/// Longest wait for the spool before something is forgotten: what waits must not bring it back.
+const DRAIN_WAIT_TO_FORGET: Duration = Duration::from_secs(30);
+
+/// The values of the environment by name.
+pub(crate) type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// What a command works with.
+pub(crate) struct Context<'a> {
+    pub(crate) config: Config,
+    pub(crate) output: Output,
+    pub(crate) environment: Environment<'a>,
+    /// How often the user asked to be told more.
+    pub(crate) verbose: u8,
+}
+
+/// The memory, open.
+pub(crate) struct Memory {
+    pub(crate) store: SqliteStore,
+    pub(crate) service: Service,
+}
+
+impl Context<'_> {
+    /// Returns the project of the command.
+    pub(crate) fn project(&self) -> Project {
+        self.config.project.value.clone().unwrap_or_else(Project::unnamed)
+    }
+
+    /// Returns the project where the user named it for this very command, else all of them.
+    ///
+    /// A variable that is set for good must not narrow a copy by surprise.
+    pub(crate) fn scope(&self) -> Scope {
+        match (&self.config.project.value, self.config.project.origin) {
+            (Some(project), Origin::Flag) => Scope::Project(project.clone()),
+            _ => Scope::AllProjects,
+        }
+    }
+
+    /// Opens the memory, which must be there, with what hooks have left for it.
+    pub(crate) async fn memory(&self) -> Result<Memory> {
+        let memory = self.existing().await?;
+        self.drain(&memory.service, DRAIN_WAIT).await;
+        Ok(memory)
+    }
+
+    /// Opens the memory, made where it is missing, with what hooks have left for it.
+    pub(crate) async fn memory_or_new(&self) -> Result<Memory> {
+        let memory = self.open().await?;
+        self.drain(&memory.service, DRAIN_WAIT).await;
+        Ok(memory)
+    }
+
+    /// Opens the memory to forget something: nothing that waits may bring it back.
+    pub(crate) async fn memory_to_forget(&self) -> Result<Memory> {
+        let memory = self.existing().await?;
+        self.drain(&memory.service, DRAIN_WAIT_TO_FORGET).await;
+        let waiting = self.waiting();
+        if waiting > 0 {
+            let events = counted(waiting, "captured event waits", "captured events wait");
+            self.output.warning(format_args!("{events} in the spool and may bring text back later"));
+        }
+        Ok(memory)
+    }
+
+    /// Opens the memory as it is.
+    pub(crate) async fn existing(&self) -> Result<Memory> {
+        let directory = &self.config.data_dir.value;
+        if !SqliteStore::exists(directory) && self.waiting() == 0 {
+            let message = format!("there is no memory in {}", directory.display());
+            return Err(Failure::new(Exit::Failed, message)
+                .hint("`am demo` makes one and shows what it does, `am bootstrap` makes an empty one"));
+        }
+        self.open().await
+    }
+
+    async fn open(&self) -> Result<Memory> {
+        let config = self.config.clone();
+        let opened = spawn_blocking(move || open::open_store(&config, open::SMALL_PROJECTION_BYTES)).await?;
+        let attempt = || format!("can't open the memory in {}", self.config.data_dir.value.display());
+        let store = opened.map_err(|error| Failure::from(error).context(attempt()))?;
+        let service = open::service(&self.config, store.clone()).await?;
+        Ok(Memory { store, service })
+    }
+
+    /// Takes in what hooks have left. What fails waits on: the command goes on without it.
+    async fn drain(&self, service: &Service, wait: Duration) {
+        let drainer = Arc::new(Drainer::new(&self.config));
+        match tokio::time::timeout(wait, drainer.drain(service)).await {
+            Ok(Ok(drained)) if self.verbose > 0 && drained.delivered > 0 => {
+                self.output.note(format_args!(
+                    "took in {}",
+                    counted(drained.delivered, "captured event", "captured events")
+                ));
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => self.output.warning(error),
+            Err(_) => self.output.warning("captured events are still waiting in the spool"),
+        }
+    }
+
+    /// Counts the captured events that wait for this memory.
+    fn waiting(&self) -> u64 {
+        let spools = self.config.spool_directories();
+        let pending = spools.iter().filter_map(|directory| Spool::of(directory).pending().ok());
+        pending.map(|pending| pending.deliveries).sum()
+    }
+
+    /// Completes the erasure of what was just forgotten, and returns whether it is still pending.
+    pub(crate) async fn erase(&self, memory: &Memory) -> bool {
+        let store = memory.store.clone();
+        let maintained = spawn_blocking(move || store.maintain()).await;
+        let pending = !matches!(maintained, Ok(Ok(Maintenance { erasure_pending: false, .. })));
+        if pending {
+            self.output.warning("bytes of what was forgotten may still be on disk");
+            self.output.hint("`am verify` completes the erasure, when no other program reads the memory");
+        }
+        pending
+    }
+}
+
+/// Returns who the log says changed something.
+pub(crate) fn caller() -> Caller {
+    Caller { channel: Channel::Cli, actor: Actor(Channel::Cli.as_str().to_owned()) }
+}

@@ -1,0 +1,1 @@
+//! `am` as its users see it: the program itself, on data directories of its own.
