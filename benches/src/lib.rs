@@ -1,1 +1,7 @@
-//! Benches of agent-memory.
+//! Benches of agent-memory: a synthetic corpus, clocks, and medians.
+//!
+//! Owns how things are measured. Is not a gate by itself: `instructions.sh` gates what can be counted exactly, the
+//! benches print medians and ratios of one run.
+
+pub mod corpus;
+pub mod measure;

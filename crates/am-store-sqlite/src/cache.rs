@@ -16,6 +16,7 @@ struct Entry {
     shared: Shared,
     bytes: usize,
     used: u64,
+    building: bool,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +51,21 @@ impl ProjectionCache {
         let entry = entries.by_project.entry(project).or_default();
         entry.used = used;
         Arc::clone(&entry.shared)
+    }
+
+    /// Claims the building of a project's projection; `false` where a thread is at it.
+    pub(crate) fn begin_build(&self, project: i64) -> bool {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.by_project.entry(project).or_default();
+        !std::mem::replace(&mut entry.building, true)
+    }
+
+    /// Gives the building of a project's projection up or back.
+    pub(crate) fn end_build(&self, project: i64) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entries.by_project.get_mut(&project) {
+            entry.building = false;
+        }
     }
 
     /// Records the size of a project's projection, and lets others go until the budget holds.

@@ -39,11 +39,21 @@ pub(crate) fn open_first(
             ),
         });
     }
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    let has_log = Path::new(&log).exists();
     let mut connection = connect(file)?;
-    // A store that is refused stays untouched: not even its log is folded back on close.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(storage_error)?;
+    // A store that is refused stays untouched: not even its log is folded back on close. Where there is none, closing
+    // takes away what opening made.
+    let keep = |connection: &Connection, kept: bool| {
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, kept)
+            .map(drop)
+            .map_err(storage_error)
+    };
+    keep(&connection, has_log)?;
     schema::check_readable(&connection)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(storage_error)?;
+    keep(&connection, false)?;
     switch_to_write_ahead_log(&connection)?;
     configure(&connection, synchronous)?;
     schema::migrate(&mut connection, new)?;

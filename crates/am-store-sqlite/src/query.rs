@@ -3,8 +3,8 @@
 use std::sync::PoisonError;
 
 use am_store::{Arm, ArmHit, SearchQuery, SearchReply, StoreError, VectorQuery};
-use fnv::FnvHashMap;
 use rusqlite::{OptionalExtension, Transaction, params};
+use rustc_hash::FxHashMap;
 
 use crate::projection::{Found, Freshness, Hidden, Projection, scan_lexical, scan_vector};
 use crate::read::{self, ProjectRow};
@@ -14,6 +14,8 @@ use crate::store::{Known, SqliteStore};
 
 /// Changes that are applied one by one; beyond that a new build is as fast.
 const TAIL_MAX: usize = 20_000;
+/// Memories of a project whose projection is built by the first search, in about 20 ms; larger ones aside.
+const BUILT_AT_ONCE: u64 = 5_000;
 /// Times a search starts again because other threads moved a projection past its snapshot.
 const RESTARTS: usize = 64;
 
@@ -57,7 +59,7 @@ fn attempt(
     query: &SearchQuery,
 ) -> Result<Option<SearchReply>, StoreError> {
     let Some(project) = read::project(transaction, &query.live.project)? else {
-        let mismatch = query.vector.as_ref().map_or(Ok(()), |vector| same_embedder(known, vector));
+        let mismatch = query.vector.as_ref().map_or(Ok(()), |vector| usable(known, vector));
         return Ok(Some(SearchReply {
             rows: Vec::new(),
             lexical: Ok(Vec::new()),
@@ -71,20 +73,41 @@ fn attempt(
             projected(transaction, known, &project, projection, query)
         })?
     } else {
-        Some(scanned(transaction, known, &project, query))
+        Projected::NotYet
     };
-    arms.map(|arms| reply(transaction, query, arms)).transpose()
+    match arms {
+        Projected::Used(arms) => reply(transaction, query, arms).map(Some),
+        Projected::NotYet => {
+            reply(transaction, query, scanned(transaction, known, &project, query)).map(Some)
+        }
+        Projected::Ahead => Ok(None),
+    }
 }
 
-/// Gives `use_it` the project's projection exactly as the transaction's snapshot has it, or returns `None`.
+/// What became of a wish for a projection.
+pub(crate) enum Projected<T> {
+    /// It was there, exactly as the transaction's snapshot has it.
+    Used(T),
+    /// It is past this snapshot: a new transaction sees what it holds.
+    Ahead,
+    /// It is too large to wait for, and being built by a thread of its own: scan meanwhile.
+    NotYet,
+}
+
+/// Gives `use_it` the project's projection, built here where that is quick.
 pub(crate) fn with_projection<T>(
     store: &SqliteStore,
     transaction: &Transaction<'_>,
     known: &Known,
     project: &ProjectRow,
     use_it: impl FnOnce(&Projection) -> T,
-) -> Result<Option<T>, StoreError> {
+) -> Result<Projected<T>, StoreError> {
     let shared = store.shared.cache.shared(project.id);
+    let empty = shared.read().is_ok_and(|place| place.is_none());
+    if empty && project.memories > BUILT_AT_ONCE {
+        build_aside(store, project.id);
+        return Ok(Projected::NotYet);
+    }
     {
         let mut place = shared.write().unwrap_or_else(|poisoned| {
             let mut place = PoisonError::into_inner(poisoned);
@@ -92,9 +115,12 @@ pub(crate) fn with_projection<T>(
             *place = None;
             place
         });
+        if place.as_ref().is_some_and(|projection| projection.epoch != known.epoch) {
+            *place = None;
+        }
         let change = place.as_ref().map(|projection| projection.change);
         if change.is_some_and(|change| change > project.last_change) {
-            return Ok(None);
+            return Ok(Projected::Ahead);
         }
         if change != Some(project.last_change) {
             let tailed = match place.as_mut() {
@@ -104,20 +130,46 @@ pub(crate) fn with_projection<T>(
             if tailed == Freshness::Behind {
                 // The old one goes first, so that two are never in memory.
                 *place = None;
-                *place = Some(Projection::build(
-                    transaction,
-                    project.id,
-                    project.last_change,
-                    project.memories as usize,
-                    known.dimension,
-                )?);
+                if project.memories > BUILT_AT_ONCE {
+                    build_aside(store, project.id);
+                    return Ok(Projected::NotYet);
+                }
+                *place = Some(Projection::build(transaction, known, project)?);
             }
             let bytes = place.as_ref().map_or(0, Projection::bytes);
             store.shared.cache.resized(project.id, bytes);
         }
     }
     let place = shared.read().unwrap_or_else(PoisonError::into_inner);
-    Ok(place.as_ref().filter(|projection| projection.change == project.last_change).map(use_it))
+    Ok(match place.as_ref() {
+        Some(projection) if projection.change == project.last_change => Projected::Used(use_it(projection)),
+        _ => Projected::Ahead,
+    })
+}
+
+/// Builds a large projection on a thread of its own, unless one is at it.
+fn build_aside(store: &SqliteStore, id: i64) {
+    if !store.shared.cache.begin_build(id) {
+        return;
+    }
+    let builder = store.clone();
+    let started = std::thread::Builder::new().name("projection".to_owned()).spawn(move || {
+        let built = builder.read(|transaction, known| {
+            let Some(project) = read::project_by_id(transaction, id)? else { return Ok(None) };
+            Projection::build(transaction, known, &project).map(Some)
+        });
+        // A build that fails leaves the place empty: searches go on by scans and try again.
+        if let Ok(Some(projection)) = built {
+            let bytes = projection.bytes();
+            let shared = builder.shared.cache.shared(id);
+            *shared.write().unwrap_or_else(PoisonError::into_inner) = Some(projection);
+            builder.shared.cache.resized(id, bytes);
+        }
+        builder.shared.cache.end_build(id);
+    });
+    if started.is_err() {
+        store.shared.cache.end_build(id);
+    }
 }
 
 fn projected(
@@ -133,7 +185,7 @@ fn projected(
         projection.lexical(terms, query.per_arm, expired_before, &mut hidden)
     }));
     let vector = query.vector.as_ref().map_or(Ok(Vec::new()), |vector| {
-        same_embedder(known, vector)?;
+        usable(known, vector)?;
         projection.vector(&vector.vector, query.per_arm, expired_before, &mut hidden, |id| {
             original(transaction, project.id, id)
         })
@@ -154,7 +206,7 @@ fn scanned(
         scan_lexical(transaction, project.id, terms, query.per_arm, expired_before, &mut hidden)
     });
     let vector = query.vector.as_ref().map_or(Ok(Vec::new()), |vector| {
-        same_embedder(known, vector)?;
+        usable(known, vector)?;
         scan_vector(
             transaction,
             project.id,
@@ -169,15 +221,20 @@ fn scanned(
     Found3 { lexical, vector, concept, hidden }
 }
 
-fn same_embedder(known: &Known, query: &VectorQuery) -> Result<(), StoreError> {
-    if known.identity.embedder == query.embedder {
-        Ok(())
-    } else {
-        Err(StoreError::EmbedderMismatch {
+fn usable(known: &Known, query: &VectorQuery) -> Result<(), StoreError> {
+    if known.identity.embedder != query.embedder {
+        return Err(StoreError::EmbedderMismatch {
             stored: known.identity.embedder.clone(),
             given: query.embedder.clone(),
-        })
+        });
     }
+    if query.vector.len() != known.dimension || !query.vector.iter().all(|value| value.is_finite()) {
+        let (given, dimension) = (query.vector.len(), known.dimension);
+        let detail =
+            format!("a query vector of {given} numbers, where {dimension} finite ones are asked for");
+        return Err(StoreError::Invalid { detail });
+    }
+    Ok(())
 }
 
 fn original(transaction: &Transaction<'_>, project: i64, id: i64) -> Result<Option<Vec<f32>>, StoreError> {
@@ -212,7 +269,7 @@ fn concepts(
     }
     named.sort_unstable();
     named.dedup();
-    let mut seen = fnv::FnvHashSet::default();
+    let mut seen = rustc_hash::FxHashSet::default();
     let mut found = Vec::new();
     for concept in named {
         let mut statement = transaction
@@ -249,7 +306,7 @@ fn reply(
     arms: Found3,
 ) -> Result<SearchReply, StoreError> {
     let mut rows = Vec::new();
-    let mut place: FnvHashMap<i64, usize> = FnvHashMap::default();
+    let mut place: FxHashMap<i64, usize> = FxHashMap::default();
     let mut statement = transaction
         .prepare_cached(&format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.id = ?1"))
         .map_err(storage_error)?;
@@ -269,7 +326,7 @@ fn reply(
                 Ok(ArmHit {
                     row: row_of(hit.id)?,
                     score: hit.score,
-                    distance: distance.then(|| f64::from((1.0 - hit.score as f32) / 2.0)),
+                    distance: distance.then(|| f64::from(((1.0 - hit.score as f32) / 2.0).clamp(0.0, 1.0))),
                 })
             })
             .collect()

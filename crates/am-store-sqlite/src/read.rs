@@ -24,19 +24,25 @@ pub(crate) struct ProjectRow {
 pub(crate) fn project(connection: &Connection, project: &Project) -> Result<Option<ProjectRow>, StoreError> {
     connection
         .prepare_cached("SELECT id, last_change, memories, sessions FROM project WHERE name = ?1")
-        .and_then(|mut statement| {
-            statement
-                .query_row([project.as_str()], |row| {
-                    Ok(ProjectRow {
-                        id: row.get(0)?,
-                        last_change: row.get(1)?,
-                        memories: row.get::<_, i64>(2)?.max(0) as u64,
-                        sessions: row.get::<_, i64>(3)?.max(0) as u64,
-                    })
-                })
-                .optional()
-        })
+        .and_then(|mut statement| statement.query_row([project.as_str()], project_row).optional())
         .map_err(storage_error)
+}
+
+/// Looks a project up by its row id.
+pub(crate) fn project_by_id(connection: &Connection, id: i64) -> Result<Option<ProjectRow>, StoreError> {
+    connection
+        .prepare_cached("SELECT id, last_change, memories, sessions FROM project WHERE id = ?1")
+        .and_then(|mut statement| statement.query_row([id], project_row).optional())
+        .map_err(storage_error)
+}
+
+fn project_row(row: &Row<'_>) -> rusqlite::Result<ProjectRow> {
+    Ok(ProjectRow {
+        id: row.get(0)?,
+        last_change: row.get(1)?,
+        memories: row.get::<_, i64>(2)?.max(0) as u64,
+        sessions: row.get::<_, i64>(3)?.max(0) as u64,
+    })
 }
 
 /// Counts what a project holds.
@@ -182,11 +188,23 @@ fn complete(
                 .optional()
         })
         .map_err(storage_error)?;
-    stored.parts = connection
+    stored.parts = parts(connection, &stored.memory)?;
+    stored.derived_from = connection
+        .prepare_cached("SELECT source FROM derived WHERE memory = ?1 ORDER BY ordinal, source")
+        .and_then(|mut statement| {
+            statement.query_map([id], |row| row.get::<_, String>(0).map(MemoryId::from_stored))?.collect()
+        })
+        .map_err(storage_error)?;
+    Ok(())
+}
+
+/// Reads the parts of a memory; one that was never merged into has none stored.
+pub(crate) fn parts(connection: &Connection, memory: &Memory) -> Result<Vec<Part>, StoreError> {
+    let mut parts: Vec<Part> = connection
         .prepare_cached("SELECT session_id, bytes, at FROM part WHERE memory = ?1 ORDER BY ordinal")
         .and_then(|mut statement| {
             statement
-                .query_map([id], |row| {
+                .query_map([memory.id.0], |row| {
                     Ok(Part {
                         session_id: SessionId::from_stored(row.get::<_, String>(0)?),
                         bytes: row.get::<_, i64>(1)?.max(0) as usize,
@@ -196,20 +214,14 @@ fn complete(
                 .collect()
         })
         .map_err(storage_error)?;
-    if stored.parts.is_empty() {
-        stored.parts.push(Part {
-            session_id: stored.memory.session_id.clone(),
-            bytes: stored.memory.content.len(),
-            at: stored.memory.created_at,
+    if parts.is_empty() {
+        parts.push(Part {
+            session_id: memory.session_id.clone(),
+            bytes: memory.content.len(),
+            at: memory.created_at,
         });
     }
-    stored.derived_from = connection
-        .prepare_cached("SELECT source FROM derived WHERE memory = ?1 ORDER BY ordinal, source")
-        .and_then(|mut statement| {
-            statement.query_map([id], |row| row.get::<_, String>(0).map(MemoryId::from_stored))?.collect()
-        })
-        .map_err(storage_error)?;
-    Ok(())
+    Ok(parts)
 }
 
 /// Lists the projects that hold anything.
@@ -314,7 +326,10 @@ pub(crate) fn statistics(store: &SqliteStore) -> Result<Statistics, StoreError> 
                 .map_err(storage_error)
         };
         Ok(Statistics {
-            projects: count("SELECT count(*) FROM project WHERE memories > 0 OR sessions > 0")?,
+            projects: count(
+                "SELECT count(*) FROM project p WHERE memories > 0 OR sessions > 0
+                 OR EXISTS (SELECT 1 FROM observation WHERE project = p.id)",
+            )?,
             sessions: count("SELECT count(*) FROM session")?,
             memories: count("SELECT coalesce(sum(memories), 0) FROM project")?,
             vectors: count("SELECT count(*) FROM vec8")?,

@@ -70,8 +70,8 @@ impl SqliteStore {
                 done += count;
                 progress(done, total);
             }
-            self.write(|transaction, _| {
-                let context = Context { transaction, audit };
+            self.write(|transaction, known| {
+                let context = Context { transaction, audit, dimension: known.dimension };
                 log::append(&context, Verb::Rebuild, &Told::default())?;
                 Ok((Keep::Yes, ()))
             })?;
@@ -90,7 +90,7 @@ impl SqliteStore {
             schema::put(transaction, "profile", &target.as_str())?;
             schema::put(transaction, "analysis", &analysis.id())?;
             schema::put(transaction, "epoch", &(known.epoch + 1))?;
-            let context = Context { transaction, audit };
+            let context = Context { transaction, audit, dimension: known.dimension };
             log::append(&context, Verb::Rebuild, &Told::default())?;
             Ok((Keep::Yes, RebuildReport { memories: done }))
         })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use am_embed::analysis::Analysis;
 use am_model::{DedupKey, LogEntry, StoreId, WriterId};
 use am_store::{Fault, Scope, StoreError, VerifyReport, chain, is_ranked};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::projection::{Projection, quantise};
 use crate::read;
@@ -82,12 +82,9 @@ fn log_chains(connection: &Connection, faults: &mut Faults) -> Result<(u64, u64)
     let mut entries = 0;
     while let Some(row) = rows.next().map_err(storage_error)? {
         entries += 1;
-        let entry = match crate::commit::log::entry(row) {
-            Ok(stored) => stored.entry,
-            Err(_) => {
-                faults.add("log", "a row can't be read".to_owned());
-                continue;
-            }
+        let Ok(entry) = crate::commit::log::entry(row).map(|stored| stored.entry) else {
+            faults.add("log", "a row can't be read".to_owned());
+            continue;
         };
         let before = last.get(&entry.writer);
         let expected = before.map_or(chain::FIRST, chain::digest_of);
@@ -236,17 +233,11 @@ fn projections(
         let shared = store.shared.cache.shared(project);
         let Ok(place) = shared.read() else { continue };
         let Some(projection) = place.as_ref() else { continue };
-        let row: Option<(i64, i64)> = connection
-            .query_row("SELECT last_change, memories FROM project WHERE id = ?1", params![project], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .optional()
-            .map_err(storage_error)?;
-        let Some((change, memories)) = row else { continue };
-        if projection.change != change {
+        let Some(row) = read::project_by_id(connection, project)? else { continue };
+        if projection.change != row.last_change || projection.epoch != known.epoch {
             continue;
         }
-        let anew = Projection::build(connection, project, change, memories as usize, known.dimension)?;
+        let anew = Projection::build(connection, known, &row)?;
         let same = projection.fingerprint() == anew.fingerprint()
             && projection.term_listing() == anew.term_listing()
             && projection.total_length() == anew.total_length();

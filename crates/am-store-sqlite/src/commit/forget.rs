@@ -1,85 +1,124 @@
 //! Removing memories: every index, what quotes them, and the evidence that only they rest on.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use am_model::{MemoryId, Project, Verb};
+use am_model::{MemoryId, Project, StoreId, Verb};
 use am_store::{Forget, Outcome, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::log::{self, Told};
 use super::memory_rows::{self, Held};
-use super::{Context, Step};
+use super::{Context, Step, invalid};
 use crate::read;
 use crate::row::storage_error;
 
-/// What was removed.
+/// What one change removed.
 #[derive(Default)]
 pub(super) struct Removed {
-    pub(super) memories: Vec<MemoryId>,
-    pub(super) derived: Vec<MemoryId>,
+    pub(super) memories: Vec<Held>,
+    pub(super) derived: Vec<Held>,
     pub(super) observations: u64,
+}
+
+impl Removed {
+    /// Returns the outcome, with the memories that lost a part.
+    pub(super) fn outcome(&self, rewritten: Vec<MemoryId>) -> Outcome {
+        let ids = |held: &[Held]| held.iter().map(|held| held.memory.memory_id.clone()).collect();
+        Outcome::Forgotten {
+            memories: ids(&self.memories),
+            derived: ids(&self.derived),
+            rewritten,
+            observations: self.observations,
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.memories.is_empty() && self.derived.is_empty() && self.observations == 0
+    }
 }
 
 /// Removes memories by public id.
 pub(super) fn forget(context: &Context<'_>, forget: &Forget) -> Result<Step, StoreError> {
     let connection = context.transaction;
-    let mut asked = Vec::new();
+    if !matches!(forget.verb, Verb::Forget | Verb::Delete | Verb::Purge) {
+        return Err(invalid(format!("forgetting is not logged as `{}`", forget.verb.as_str())));
+    }
+    let mut asked: Vec<Held> = Vec::new();
     for memory_id in &forget.memory_ids {
         let held = memory_rows::find(connection, "m.memory_id = ?1", &memory_id.as_str())?;
-        asked.extend(
-            held.filter(|held| forget.created_before.is_none_or(|cutoff| held.memory.created_at < cutoff)),
-        );
+        let held = held.filter(|held| {
+            forget.created_before.is_none_or(|cutoff| held.memory.created_at < cutoff)
+                && asked.iter().all(|other| other.memory.id != held.memory.id)
+        });
+        asked.extend(held);
     }
-    let before = match asked.as_slice() {
+    let quoting = quoting(connection, asked.iter().map(|held| &held.memory.memory_id))?;
+    let removed = remove_all(connection, asked, quoting)?;
+    finish(context, forget.verb, forget.reason.as_deref(), &removed)
+}
+
+/// Logs a removal and keeps it, unless nothing was removed.
+fn finish(
+    context: &Context<'_>,
+    verb: Verb,
+    reason: Option<&str>,
+    removed: &Removed,
+) -> Result<Step, StoreError> {
+    let outcome = removed.outcome(Vec::new());
+    if removed.is_nothing() {
+        return Ok(Step::Drop(outcome));
+    }
+    memory_rows::erasure_is_pending(context.transaction)?;
+    let gone: Vec<&Held> = removed.memories.iter().chain(&removed.derived).collect();
+    let targets: Vec<MemoryId> = gone.iter().map(|held| held.memory.memory_id.clone()).collect();
+    let before = match gone.as_slice() {
         [only] => Some(only.digest()),
         _ => None,
     };
-    let removed = remove_all(connection, asked)?;
-    let outcome = Outcome::Forgotten {
-        memories: removed.memories.clone(),
-        derived: removed.derived.clone(),
-        rewritten: Vec::new(),
-        observations: removed.observations,
-    };
-    if removed.memories.is_empty() {
-        return Ok(Step::Drop(outcome));
-    }
-    memory_rows::erasure_is_pending(connection)?;
-    let targets = [removed.memories, removed.derived].concat();
-    let told = Told { targets: &targets, reason: forget.reason.as_deref(), before, after: None };
-    log::append(context, forget.verb, &told)?;
+    log::append(context, verb, &Told { targets: &targets, reason, before, after: None })?;
     Ok(Step::Keep(outcome))
 }
 
-/// Removes memories and, transitively, what quotes them.
-pub(super) fn remove_all(connection: &Connection, asked: Vec<Held>) -> Result<Removed, StoreError> {
-    let mut removed = Removed::default();
-    let mut gone = HashSet::new();
-    let mut queue: VecDeque<(Held, bool)> = asked.into_iter().map(|held| (held, true)).collect();
-    while let Some((held, was_asked)) = queue.pop_front() {
-        if !gone.insert(held.memory.id) {
-            continue;
-        }
-        for derived in quoting(connection, &held.memory.memory_id)? {
-            if let Some(derived) = memory_rows::find(connection, "m.id = ?1", &derived)? {
-                queue.push_back((derived, false));
-            }
-        }
-        removed.observations += memory_rows::remove(connection, &held)?;
-        let list = if was_asked { &mut removed.memories } else { &mut removed.derived };
-        list.push(held.memory.memory_id);
+/// Removes `memories`, and those of `quoting` that are not among them.
+pub(super) fn remove_all(
+    connection: &Connection,
+    memories: Vec<Held>,
+    quoting: Vec<Held>,
+) -> Result<Removed, StoreError> {
+    let asked: BTreeSet<StoreId> = memories.iter().map(|held| held.memory.id).collect();
+    let derived: Vec<Held> = quoting.into_iter().filter(|held| !asked.contains(&held.memory.id)).collect();
+    let mut observations = 0;
+    for held in memories.iter().chain(&derived) {
+        observations += memory_rows::remove(connection, held)?;
     }
-    Ok(removed)
+    Ok(Removed { memories, derived, observations })
 }
 
-/// Lists the memories that quote one.
-pub(super) fn quoting(connection: &Connection, source: &MemoryId) -> Result<Vec<i64>, StoreError> {
-    connection
-        .prepare_cached("SELECT memory FROM derived WHERE source = ?1 ORDER BY memory")
-        .and_then(|mut statement| {
-            statement.query_map([source.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()
-        })
-        .map_err(storage_error)
+/// Lists the memories that quote one of `sources`, or one that does, by store id.
+pub(super) fn quoting<'a>(
+    connection: &Connection,
+    sources: impl IntoIterator<Item = &'a MemoryId>,
+) -> Result<Vec<Held>, StoreError> {
+    let mut found: BTreeMap<StoreId, Held> = BTreeMap::new();
+    let mut queue: Vec<MemoryId> = sources.into_iter().cloned().collect();
+    while let Some(source) = queue.pop() {
+        let ids: Vec<i64> = connection
+            .prepare_cached("SELECT memory FROM derived WHERE source = ?1")
+            .and_then(|mut statement| {
+                statement.query_map([source.as_str()], |row| row.get(0))?.collect::<Result<_, _>>()
+            })
+            .map_err(storage_error)?;
+        for id in ids {
+            if found.contains_key(&StoreId(id)) {
+                continue;
+            }
+            if let Some(held) = memory_rows::find(connection, "m.id = ?1", &id)? {
+                queue.push(held.memory.memory_id.clone());
+                found.insert(StoreId(id), held);
+            }
+        }
+    }
+    Ok(found.into_values().collect())
 }
 
 /// Erases the text of one observation, and the memory that rests on it alone.
@@ -103,16 +142,9 @@ pub(super) fn forget_observation(
             .map_err(storage_error)?,
         None => None,
     };
-    let Some((id, memory_id)) = found else {
-        return Ok(Step::Drop(Outcome::Forgotten {
-            memories: Vec::new(),
-            derived: Vec::new(),
-            rewritten: Vec::new(),
-            observations: 0,
-        }));
-    };
+    let Some((id, memory_id)) = found else { return Ok(Step::Drop(Removed::default().outcome(Vec::new()))) };
     connection.execute("UPDATE observation SET text = NULL WHERE id = ?1", [id]).map_err(storage_error)?;
-    let mut removed = Removed::default();
+    let mut resting = Vec::new();
     if let Some(memory_id) = memory_id {
         let others: i64 = connection
             .query_row(
@@ -121,20 +153,17 @@ pub(super) fn forget_observation(
                 |row| row.get(0),
             )
             .map_err(storage_error)?;
-        let held = memory_rows::find(connection, "m.memory_id = ?1", &memory_id)?;
-        let rests = |held: &Held| {
+        if let Some(held) = memory_rows::find(connection, "m.memory_id = ?1", &memory_id)? {
             let origin = &held.memory.origin;
-            others == 0 && (origin.is_hook() || origin.as_str().starts_with("import:"))
-        };
-        removed = remove_all(connection, held.into_iter().filter(rests).collect())?;
+            let captured = origin.is_hook() || origin.as_str().starts_with("import:");
+            let pieces = read::parts(connection, &held.memory)?.iter().filter(|part| part.bytes > 0).count();
+            if captured && pieces == 1 && others == 0 {
+                resting.push(held);
+            }
+        }
     }
-    memory_rows::erasure_is_pending(connection)?;
-    let targets = [removed.memories.clone(), removed.derived.clone()].concat();
-    log::append(context, Verb::Forget, &Told { targets: &targets, ..Told::default() })?;
-    Ok(Step::Keep(Outcome::Forgotten {
-        memories: removed.memories,
-        derived: removed.derived,
-        rewritten: Vec::new(),
-        observations: removed.observations + 1,
-    }))
+    let quoting = quoting(connection, resting.iter().map(|held| &held.memory.memory_id))?;
+    let mut removed = remove_all(connection, resting, quoting)?;
+    removed.observations += 1;
+    finish(context, Verb::Forget, None, &removed)
 }

@@ -1,141 +1,164 @@
 //! Removing everything a session brought, and leaving what others brought.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 use am_model::{MemoryId, SessionId, Verb};
-use am_store::{ForgetSession, Outcome, Rewrite, StoreError, StoredMemory, chain};
+use am_store::{ForgetSession, Outcome, Part, Rewrite, StoreError, StoredMemory, chain};
 use rusqlite::{Connection, params};
 
-use super::forget::{quoting, remove_all};
+use super::forget::{Removed, quoting, remove_all};
 use super::log::{self, Told};
 use super::memory_rows::{self, Held};
-use super::merge::insert_part;
-use super::{Context, Step, concept};
+use super::merge::insert_parts;
+use super::{Context, Step, check_vector, concept, invalid};
 use crate::read;
 use crate::row::{ConceptLink, storage_error};
 
 /// Removes a session's memories, its parts of others, the text of its evidence, and its row.
 pub(super) fn forget_session(context: &Context<'_>, forget: &ForgetSession) -> Result<Step, StoreError> {
     let connection = context.transaction;
-    let nothing = Outcome::Forgotten {
-        memories: Vec::new(),
-        derived: Vec::new(),
-        rewritten: Vec::new(),
-        observations: 0,
-    };
-    let Some(project) = read::project(connection, &forget.project)? else { return Ok(Step::Drop(nothing)) };
-    let shared = read::shared_memories(connection, &forget.project, &forget.session_id)?;
-    let rewrites: HashMap<&MemoryId, &Rewrite> =
-        forget.rewrites.iter().map(|rewrite| (&rewrite.memory_id, rewrite)).collect();
-    let fits = shared.len() == rewrites.len()
-        && shared.iter().all(|stored| {
-            rewrites
-                .get(&stored.memory.memory_id)
-                .is_some_and(|rewrite| rewrite.version == stored.memory.version)
-        });
-    if !fits {
+    let (name, session) = (&forget.project, &forget.session_id);
+    let shared = read::shared_memories(connection, name, session)?;
+    if !names_exactly(&forget.rewrites, &shared) {
         return Ok(Step::Drop(Outcome::Changed { now: shared }));
     }
+    let Some(project) = read::project(connection, name)? else {
+        return Ok(Step::Drop(Removed::default().outcome(Vec::new())));
+    };
+    let own = own_memories(connection, project.id, session)?;
+    // What quotes a row that is rewritten may quote the part that goes.
+    let holding = own.iter().map(|held| &held.memory.memory_id);
+    let holding = holding.chain(shared.iter().map(|stored| &stored.memory.memory_id));
+    let quoting = quoting(connection, holding)?;
+    let mut removed = remove_all(connection, own, quoting)?;
     let mut rewritten = Vec::new();
-    let mut leaving = Vec::new();
-    let mut touched = Vec::new();
-    for stored in &shared {
-        let Some(rewrite) = rewrites.get(&stored.memory.memory_id) else { continue };
-        let Some(held) = memory_rows::find(connection, "m.id = ?1", &stored.memory.id.0)? else { continue };
-        touched.extend(quoting(connection, &held.memory.memory_id)?);
-        if is_taken(connection, rewrite, &held)? || !has_text(stored, &forget.session_id) {
-            leaving.push(held);
-        } else {
-            shrink(context, &held, stored, rewrite, &forget.session_id)?;
-            rewritten.push(held.memory.memory_id);
-        }
+    for rewrite in &forget.rewrites {
+        rewrite_one(context, session, rewrite, &mut removed, &mut rewritten)?;
     }
-    leaving.extend(own_memories(connection, project.id, &forget.session_id)?);
-    let removed = remove_all(connection, leaving)?;
-    let mut quotes = Vec::new();
-    for id in touched {
-        quotes.extend(memory_rows::find(connection, "m.id = ?1", &id)?);
-    }
-    let quotes = remove_all(connection, quotes)?;
-    let observations = connection
+    removed.observations += connection
         .execute(
             "UPDATE observation SET text = NULL WHERE project = ?1 AND session_id = ?2 AND text IS NOT NULL",
-            params![project.id, forget.session_id.as_str()],
+            params![project.id, session.as_str()],
         )
         .map_err(storage_error)? as u64;
-    let sessions = drop_session(connection, project.id, &forget.session_id)?;
-    let derived = [removed.derived, quotes.memories, quotes.derived].concat();
-    let observations = observations + removed.observations + quotes.observations;
-    let targets = [removed.memories.clone(), derived.clone(), rewritten.clone()].concat();
-    if targets.is_empty() && observations == 0 && sessions == 0 {
-        return Ok(Step::Drop(nothing));
-    }
-    memory_rows::erasure_is_pending(connection)?;
-    let told = Told { targets: &targets, reason: forget.reason.as_deref(), ..Told::default() };
-    log::append(context, Verb::Forget, &told)?;
-    Ok(Step::Keep(Outcome::Forgotten { memories: removed.memories, derived, rewritten, observations }))
+    let sessions = drop_session(connection, project.id, session)?;
+    finish(context, forget.reason.as_deref(), &removed, &rewritten, sessions)
 }
 
-fn is_taken(connection: &Connection, rewrite: &Rewrite, held: &Held) -> Result<bool, StoreError> {
-    let owner = memory_rows::find(connection, "m.dedup_key = ?1", &rewrite.text.dedup_key.0.as_slice())?;
-    Ok(owner.is_some_and(|owner| owner.memory.id != held.memory.id))
+/// A row before and after a rewrite.
+struct Rewritten {
+    before: Held,
+    after: am_model::Memory,
 }
 
-/// Returns whether other sessions brought text, and not only concepts.
-fn has_text(stored: &StoredMemory, session: &SessionId) -> bool {
-    stored.parts.iter().any(|part| part.session_id != *session && part.bytes > 0)
-}
-
-/// Rewrites a shared memory without a session's parts.
-fn shrink(
+fn finish(
     context: &Context<'_>,
-    held: &Held,
-    stored: &StoredMemory,
-    rewrite: &Rewrite,
+    reason: Option<&str>,
+    removed: &Removed,
+    rewritten: &[Rewritten],
+    sessions: usize,
+) -> Result<Step, StoreError> {
+    let ids: Vec<MemoryId> = rewritten.iter().map(|row| row.before.memory.memory_id.clone()).collect();
+    let outcome = removed.outcome(ids.clone());
+    let gone: Vec<&Held> = removed.memories.iter().chain(&removed.derived).collect();
+    if gone.is_empty() && rewritten.is_empty() && removed.observations == 0 && sessions == 0 {
+        return Ok(Step::Drop(outcome));
+    }
+    memory_rows::erasure_is_pending(context.transaction)?;
+    let (before, after) = match (gone.as_slice(), rewritten) {
+        ([only], []) => (Some(only.digest()), None),
+        ([], [only]) => {
+            let after = chain::keyed_digest(&only.before.digest_key, &only.after);
+            (Some(only.before.digest()), Some(after))
+        }
+        _ => (None, None),
+    };
+    let targets: Vec<MemoryId> = gone.iter().map(|held| held.memory.memory_id.clone()).chain(ids).collect();
+    log::append(context, Verb::Forget, &Told { targets: &targets, reason, before, after })?;
+    Ok(Step::Keep(outcome))
+}
+
+fn names_exactly(rewrites: &[Rewrite], shared: &[StoredMemory]) -> bool {
+    let now: BTreeSet<(&MemoryId, i64)> =
+        shared.iter().map(|stored| (&stored.memory.memory_id, stored.memory.version)).collect();
+    let named: BTreeSet<(&MemoryId, i64)> =
+        rewrites.iter().map(|rewrite| (&rewrite.memory_id, rewrite.version)).collect();
+    now == named && rewrites.len() == shared.len()
+}
+
+/// Takes the parts of `session` out of a shared memory, or removes it where nothing of its own is left.
+fn rewrite_one(
+    context: &Context<'_>,
     session: &SessionId,
+    rewrite: &Rewrite,
+    removed: &mut Removed,
+    rewritten: &mut Vec<Rewritten>,
 ) -> Result<(), StoreError> {
     let connection = context.transaction;
-    let id = held.memory.id.0;
-    let stays = |part: usize| stored.parts.get(part).is_some_and(|part| part.session_id != *session);
-    // Parts close up: a link's part is the number of staying parts before it.
-    let renumbered = |part: usize| (0..part).filter(|before| stays(*before)).count() as u32;
-    let (mut kept, mut dropped) = (Vec::new(), Vec::new());
-    for link in &held.links {
-        if stays(link.part as usize) {
-            kept.push(ConceptLink { concept: link.concept, part: renumbered(link.part as usize) });
-        } else {
-            dropped.push(*link);
-        }
+    check_vector(context, rewrite.text.vector.as_ref())?;
+    // It may have quoted a row that went, and gone with it.
+    let Some(held) = memory_rows::find(connection, "m.memory_id = ?1", &rewrite.memory_id.as_str())? else {
+        return Ok(());
+    };
+    let parts = read::parts(connection, &held.memory)?;
+    let first = parts.iter().find(|part| part.session_id != *session && part.bytes > 0).cloned();
+    let owner = memory_rows::find(connection, "m.dedup_key = ?1", &rewrite.text.dedup_key.0.as_slice())?;
+    let taken = owner.is_some_and(|owner| owner.memory.id != held.memory.id);
+    let Some(first) = first.filter(|_| !taken) else {
+        removed.observations += memory_rows::remove(connection, &held)?;
+        removed.memories.push(held);
+        return Ok(());
+    };
+    let kept: Vec<usize> =
+        parts.iter().enumerate().filter(|(_, part)| part.session_id != *session).map(|(at, _)| at).collect();
+    let staying: Vec<Part> = parts.into_iter().filter(|part| part.session_id != *session).collect();
+    let pieces = staying.iter().filter(|part| part.bytes > 0);
+    let bytes: usize =
+        pieces.clone().map(|part| part.bytes).sum::<usize>() + pieces.count().saturating_sub(1);
+    if bytes != rewrite.text.content.len() {
+        return Err(invalid("a rewritten text of another length than the remaining parts"));
     }
-    dropped.retain(|link| kept.iter().all(|other| other.concept != link.concept));
-    let parts: Vec<_> = stored.parts.iter().filter(|part| part.session_id != *session).collect();
-    let first = parts.iter().find(|part| part.bytes > 0).map_or(session, |part| &part.session_id);
+    let links: Vec<ConceptLink> = held
+        .links
+        .iter()
+        .filter_map(|link| {
+            let part = kept.iter().position(|at| *at == link.part as usize)?;
+            Some(ConceptLink { concept: link.concept, part: part as u32 })
+        })
+        .collect();
+    let dropped: Vec<ConceptLink> = held
+        .links
+        .iter()
+        .filter(|link| links.iter().all(|other| other.concept != link.concept))
+        .copied()
+        .collect();
+    let moves = held.memory.session_id == *session;
+    let owner = if moves { first.session_id.clone() } else { held.memory.session_id.clone() };
+    if moves {
+        memory_rows::ensure_session(connection, held.project, owner.as_str(), first.at)?;
+    }
     let mut after = held.memory.clone();
     after.content.clone_from(&rewrite.text.content);
-    after.session_id = first.clone();
+    after.session_id = owner.clone();
     after.version += 1;
-    after.concepts = concept::names(connection, &kept)?;
-    memory_rows::rewrite(context, held, first.as_str(), &rewrite.text, &kept)?;
-    concept::leave(connection, id, &dropped)?;
-    connection.execute("DELETE FROM part WHERE memory = ?1", [id]).map_err(storage_error)?;
-    for (ordinal, part) in parts.iter().enumerate() {
-        let (session, at) = (part.session_id.as_str(), part.at.millis());
-        insert_part(connection, id, ordinal as i64, session, part.bytes, at)?;
-    }
-    memory_rows::touch_session(connection, held.project, first.as_str(), context.audit.at)?;
-    let told = Told {
-        targets: std::slice::from_ref(&held.memory.memory_id),
-        before: Some(held.digest()),
-        after: Some(chain::keyed_digest(&held.digest_key, &after)),
-        ..Told::default()
-    };
-    log::append(context, Verb::Merge, &told)
+    after.concepts = concept::names(connection, &links)?;
+    memory_rows::rewrite(context, &held, owner.as_str(), &rewrite.text, &links)?;
+    concept::leave(connection, held.memory.id.0, &dropped)?;
+    connection.execute("DELETE FROM part WHERE memory = ?1", [held.memory.id.0]).map_err(storage_error)?;
+    insert_parts(connection, held.memory.id.0, &staying)?;
+    rewritten.push(Rewritten { before: held, after });
+    Ok(())
 }
 
-/// Lists the memories of a session that no other session shares; shared ones have moved on by now or leave.
+/// Lists the memories that hold parts of a session and of no other, by store id.
 fn own_memories(connection: &Connection, project: i64, session: &SessionId) -> Result<Vec<Held>, StoreError> {
     let ids: Vec<i64> = connection
-        .prepare_cached("SELECT id FROM memory WHERE project = ?1 AND session_id = ?2")
+        .prepare_cached(
+            "SELECT id FROM memory m WHERE project = ?1
+             AND (session_id = ?2 OR id IN (SELECT memory FROM part WHERE session_id = ?2))
+             AND NOT EXISTS (SELECT 1 FROM part WHERE memory = m.id AND session_id != ?2)
+             AND (session_id = ?2 OR EXISTS (SELECT 1 FROM part WHERE memory = m.id)) ORDER BY id",
+        )
         .and_then(|mut statement| {
             statement
                 .query_map(params![project, session.as_str()], |row| row.get(0))?

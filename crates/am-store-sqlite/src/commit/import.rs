@@ -1,76 +1,108 @@
 //! Copying whole records in.
 
 use am_embed::analysis::AnalysedText;
-use am_model::{Session, Verb};
-use am_store::{Import, Outcome, StoreError, StoredMemory, StoredObservation, Text};
+use am_model::{MemoryId, Session, StoreId, Verb};
+use am_store::{Import, Outcome, StoreError, StoredMemory, StoredObservation, Text, chain};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::log::{self, Told};
 use super::memory_rows::{self, Row};
-use super::merge::insert_part;
+use super::merge::insert_parts;
 use super::save::link_sources;
-use super::{Context, Step, concept, evidence};
+use super::{Context, Step, check_vector, concept, evidence, invalid};
 use crate::row::storage_error;
 
 /// Copies records in; what is there already is skipped.
 pub(super) fn import(context: &Context<'_>, import: &Import) -> Result<Step, StoreError> {
     let connection = context.transaction;
-    let (mut memories, mut observations, mut skipped, mut written) = (0, 0, 0, 0);
-    for session in &import.sessions {
-        if copy_session(connection, session)? {
-            written += 1;
-        } else {
-            skipped += 1;
-        }
+    for (stored, _) in &import.memories {
+        check_vector(context, stored.vector.as_ref())?;
+        check_parts(stored)?;
     }
-    for (stored, terms) in &import.memories {
+    let given = import.sessions.len() + import.memories.len() + import.observations.len() + import.log.len();
+    let (mut observed, mut copied) = (0, 0);
+    let mut inserted: Vec<&StoredMemory> = Vec::new();
+    for session in by_id(&import.sessions, |session| session.id) {
+        copied += usize::from(copy_session(connection, session)?);
+    }
+    let mut only = None;
+    for (stored, terms) in by_id(&import.memories, |(stored, _)| stored.memory.id) {
         if copy_memory(connection, stored, terms.as_ref())? {
-            memories += 1;
-        } else {
-            skipped += 1;
+            only = if inserted.is_empty() {
+                Some(chain::keyed_digest(&stored.digest_key, &stored.memory))
+            } else {
+                None
+            };
+            inserted.push(stored);
         }
     }
-    for stored in &import.observations {
-        if copy_observation(connection, stored)? {
-            observations += 1;
-        } else {
-            skipped += 1;
-        }
+    for stored in by_id(&import.observations, |stored| stored.id) {
+        observed += usize::from(copy_observation(connection, stored)?);
     }
-    for stored in &import.log {
-        let free = is_free(connection, "log", stored.id.0)?;
-        if log::insert(connection, free.then_some(stored.id.0), &stored.entry)? {
-            written += 1;
-        } else {
-            skipped += 1;
-        }
+    for stored in by_id(&import.log, |stored| stored.id) {
+        let id = kept_id(connection, "SELECT coalesce(max(id), 0) FROM log", stored.id)?;
+        copied += usize::from(log::insert(connection, id, &stored.entry)?);
     }
-    let outcome = Outcome::Imported { memories, observations, skipped };
-    if memories + observations + written == 0 {
+    copied += inserted.len() + observed;
+    let outcome = Outcome::Imported {
+        memories: inserted.len() as u64,
+        observations: observed as u64,
+        skipped: (given - copied) as u64,
+    };
+    if copied == 0 {
         return Ok(Step::Drop(outcome));
     }
-    // A batch of log rows alone is a copied segment: it says by itself what was done.
-    if memories + observations > 0 {
-        let targets: Vec<_> =
-            import.memories.iter().map(|(stored, _)| stored.memory.memory_id.clone()).collect();
-        log::append(context, Verb::Import, &Told { targets: &targets, ..Told::default() })?;
+    // Sessions and log rows alone are a copied segment: it says by itself what was done.
+    if inserted.len() + observed > 0 {
+        let targets: Vec<MemoryId> = inserted.iter().map(|stored| stored.memory.memory_id.clone()).collect();
+        log::append(context, Verb::Import, &Told { targets: &targets, after: only, ..Told::default() })?;
     }
     Ok(Step::Keep(outcome))
 }
 
-fn is_free(connection: &Connection, table: &str, id: i64) -> Result<bool, StoreError> {
-    if id <= 0 {
-        return Ok(false);
+fn by_id<T>(records: &[T], id: impl Fn(&T) -> StoreId) -> Vec<&T> {
+    let mut sorted: Vec<&T> = records.iter().collect();
+    sorted.sort_by_key(|record| id(record));
+    sorted
+}
+
+/// Fails where a record can't be what a store gave out.
+fn check_parts(stored: &StoredMemory) -> Result<(), StoreError> {
+    let parts = stored.parts.len();
+    if parts == 0 {
+        return Err(invalid("a memory without parts"));
     }
-    connection
-        .prepare_cached(&format!("SELECT NOT EXISTS (SELECT 1 FROM {table} WHERE id = ?1)"))
-        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)))
-        .map_err(storage_error)
+    let pieces = stored.parts.iter().filter(|part| part.bytes > 0);
+    let bytes: usize =
+        pieces.clone().map(|part| part.bytes).sum::<usize>() + pieces.count().saturating_sub(1);
+    if bytes != stored.memory.content.len() {
+        return Err(invalid("a memory whose parts are not as long as its content"));
+    }
+    if stored.concept_parts.len() != stored.memory.concepts.len()
+        || stored.concept_parts.iter().any(|part| *part >= parts)
+    {
+        return Err(invalid("a memory whose concepts belong to parts it has not"));
+    }
+    Ok(())
+}
+
+/// Returns the id to insert a record with: its own above every id that `last` gives, else the next.
+fn kept_id(connection: &Connection, last: &str, id: StoreId) -> Result<Option<i64>, StoreError> {
+    let last: i64 = connection
+        .prepare_cached(last)
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map_err(storage_error)?;
+    Ok((id.0 > last).then_some(id.0))
+}
+
+/// Returns the last id that a table with ids of its own has given.
+fn last_given(table: &str) -> String {
+    format!("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = '{table}'), 0)")
 }
 
 fn copy_session(connection: &Connection, session: &Session) -> Result<bool, StoreError> {
     let project = memory_rows::project_id(connection, &session.project)?;
-    let id = is_free(connection, "session", session.id.0)?.then_some(session.id.0);
+    let id = kept_id(connection, &last_given("session"), session.id)?;
     let inserted = connection
         .prepare_cached(
             "INSERT INTO session(id, project, session_id, started_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -111,15 +143,7 @@ fn copy_memory(
         return Ok(false);
     }
     let project = memory_rows::project_id(connection, &memory.project)?;
-    let has_session: bool = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE project = ?1 AND session_id = ?2)")
-        .and_then(|mut statement| {
-            statement.query_row(params![project, memory.session_id.as_str()], |row| row.get(0))
-        })
-        .map_err(storage_error)?;
-    if !has_session {
-        memory_rows::touch_session(connection, project, memory.session_id.as_str(), memory.created_at)?;
-    }
+    memory_rows::ensure_session(connection, project, memory.session_id.as_str(), memory.created_at)?;
     let parts = stored.concept_parts.iter().map(|part| *part as u32).chain(std::iter::repeat(0));
     let links = concept::links(connection, project, memory.concepts.iter().zip(parts))?;
     let text = Text {
@@ -129,7 +153,7 @@ fn copy_memory(
         vector: stored.vector.clone(),
     };
     let row = Row {
-        id: is_free(connection, "memory", memory.id.0)?.then_some(memory.id.0),
+        id: kept_id(connection, &last_given("memory"), memory.id)?,
         project,
         memory,
         text: &text,
@@ -137,11 +161,11 @@ fn copy_memory(
         digest_key: &stored.digest_key,
     };
     let id = memory_rows::insert(connection, &row)?;
-    if stored.parts.len() > 1 {
-        for (ordinal, part) in stored.parts.iter().enumerate() {
-            let (session, at) = (part.session_id.as_str(), part.at.millis());
-            insert_part(connection, id, ordinal as i64, session, part.bytes, at)?;
-        }
+    // A single part that is not the row's own session at its creation says something the row does not.
+    let implied =
+        stored.parts.iter().all(|part| part.session_id == memory.session_id && part.at == memory.created_at);
+    if stored.parts.len() > 1 || !implied {
+        insert_parts(connection, id, &stored.parts)?;
     }
     link_sources(connection, id, &stored.derived_from)?;
     Ok(true)
@@ -159,7 +183,7 @@ fn copy_observation(connection: &Connection, stored: &StoredObservation) -> Resu
     if known.is_some() {
         return Ok(false);
     }
-    let id = is_free(connection, "observation", stored.id.0)?.then_some(stored.id.0);
+    let id = kept_id(connection, &last_given("observation"), stored.id)?;
     evidence::append(connection, id, project, observation, stored.memory_id.as_ref())?;
     Ok(true)
 }

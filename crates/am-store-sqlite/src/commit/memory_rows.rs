@@ -73,7 +73,7 @@ pub(crate) fn project_id(connection: &Connection, project: &Project) -> Result<i
     Ok(id)
 }
 
-/// Makes a session, or moves the update time of one that is there.
+/// Makes a session, or moves the update time of one that is there, never back.
 pub(crate) fn touch_session(
     connection: &Connection,
     project: i64,
@@ -81,22 +81,45 @@ pub(crate) fn touch_session(
     at: Instant,
 ) -> Result<(), StoreError> {
     let updated = connection
-        .prepare_cached("UPDATE session SET updated_at = ?3 WHERE project = ?1 AND session_id = ?2")
+        .prepare_cached(
+            "UPDATE session SET updated_at = max(updated_at, ?3) WHERE project = ?1 AND session_id = ?2",
+        )
         .and_then(|mut statement| statement.execute(params![project, session_id, at.millis()]))
         .map_err(storage_error)?;
-    if updated == 0 {
-        connection
-            .prepare_cached(
-                "INSERT INTO session(project, session_id, started_at, updated_at) VALUES (?1, ?2, ?3, ?3)",
-            )
-            .and_then(|mut statement| statement.execute(params![project, session_id, at.millis()]))
-            .map_err(storage_error)?;
-        connection
-            .prepare_cached("UPDATE project SET sessions = sessions + 1 WHERE id = ?1")
-            .and_then(|mut statement| statement.execute([project]))
-            .map_err(storage_error)?;
-    }
-    Ok(())
+    if updated == 0 { make_session(connection, project, session_id, at) } else { Ok(()) }
+}
+
+/// Makes a session that is missing, and leaves one that is there as it is.
+pub(crate) fn ensure_session(
+    connection: &Connection,
+    project: i64,
+    session_id: &str,
+    at: Instant,
+) -> Result<(), StoreError> {
+    let is_there: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM session WHERE project = ?1 AND session_id = ?2)")
+        .and_then(|mut statement| statement.query_row(params![project, session_id], |row| row.get(0)))
+        .map_err(storage_error)?;
+    if is_there { Ok(()) } else { make_session(connection, project, session_id, at) }
+}
+
+fn make_session(
+    connection: &Connection,
+    project: i64,
+    session_id: &str,
+    at: Instant,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO session(project, session_id, started_at, updated_at) VALUES (?1, ?2, ?3, ?3)",
+        )
+        .and_then(|mut statement| statement.execute(params![project, session_id, at.millis()]))
+        .map_err(storage_error)?;
+    connection
+        .prepare_cached("UPDATE project SET sessions = sessions + 1 WHERE id = ?1")
+        .and_then(|mut statement| statement.execute([project]))
+        .map(drop)
+        .map_err(storage_error)
 }
 
 /// A row to insert.

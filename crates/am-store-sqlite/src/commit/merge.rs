@@ -1,32 +1,35 @@
 //! Merging an incoming text into a survivor.
 
 use am_model::{Concept, Verb};
-use am_store::{Merge, Outcome, StoreError, chain};
+use am_store::{Merge, Outcome, Part, StoreError, chain};
 use rusqlite::{Connection, params};
 
 use super::log::{self, Told};
 use super::memory_rows::{self, Held};
-use super::save::{dedup_hit, seen};
-use super::{Context, Step, concept, evidence};
+use super::save::{Said, check_scope, said_before};
+use super::{Context, Step, check_vector, concept, evidence, invalid};
 use crate::read;
 use crate::row::{ConceptLink, concept_bytes, storage_error};
 
 /// Merges, in the order of checks that [`Merge`] promises.
 pub(super) fn merge(context: &Context<'_>, merge: &Merge) -> Result<Step, StoreError> {
     let connection = context.transaction;
+    check_vector(context, merge.text.as_ref().and_then(|text| text.vector.as_ref()))?;
+    let said = Said {
+        key: merge.incoming_key,
+        sources: &[],
+        expired_before: merge.expired_before,
+        observation: merge.observation.as_ref(),
+    };
+    if let Some(step) = said_before(context, &said)? {
+        return Ok(step);
+    }
     let survivor = memory_rows::find(connection, "m.memory_id = ?1", &merge.survivor.as_str())?;
-    if let Some(held) = &survivor
-        && let Some(seen) = seen(connection, held.project, merge.observation.as_ref())?
-    {
-        return Ok(seen);
-    }
-    if let Some(held) = memory_rows::find(connection, "m.dedup_key = ?1", &merge.incoming_key.0.as_slice())? {
-        return dedup_hit(context, &held, merge.expired_before, merge.observation.as_ref(), false);
-    }
     let Some(held) = survivor.filter(|held| held.memory.version == merge.version) else {
         let now = read::stored_memories(connection, std::slice::from_ref(&merge.survivor))?;
         return Ok(Step::Drop(Outcome::Changed { now }));
     };
+    check_scope(merge.observation.as_ref(), &held.memory.project)?;
     if let Some(text) = &merge.text
         && let Some(owner) = memory_rows::find(connection, "m.dedup_key = ?1", &text.dedup_key.0.as_slice())?
         && owner.memory.id != held.memory.id
@@ -62,7 +65,6 @@ fn grow(context: &Context<'_>, held: &Held, merge: &Merge) -> Result<Step, Store
         Some(text) => {
             after.content.clone_from(&text.content);
             memory_rows::rewrite(context, held, held.memory.session_id.as_str(), text, &links)?;
-            // The old text is overwritten, but its old pages may still be on disk.
         }
         None => {
             connection
@@ -93,51 +95,52 @@ fn missing<'a>(linked: &[Concept], wanted: &'a [Concept]) -> Vec<&'a Concept> {
 }
 
 /// Records which save brought what, and returns the index of the new part.
+///
+/// What the merged text cut from the old one was cut from its last piece of text.
 fn append_part(context: &Context<'_>, held: &Held, merge: &Merge) -> Result<u32, StoreError> {
     let connection = context.transaction;
     let id = held.memory.id.0;
-    let mut parts = part_count(connection, id)?;
-    if parts == 0 {
-        // The first text ends where the line feed before the incoming one begins.
-        let bytes = merge.text.as_ref().map_or(held.memory.content.len(), |text| {
-            text.content.len().saturating_sub(merge.incoming_bytes + 1)
-        });
-        insert_part(
-            connection,
-            id,
-            0,
-            held.memory.session_id.as_str(),
-            bytes,
-            held.memory.created_at.millis(),
-        )?;
-        parts = 1;
+    let mut parts = read::parts(connection, &held.memory)?;
+    if let Some(text) = &merge.text {
+        fit_last_piece(&mut parts, &text.content, merge.incoming_bytes)?;
     }
+    connection
+        .prepare_cached("DELETE FROM part WHERE memory = ?1")
+        .and_then(|mut statement| statement.execute([id]))
+        .map_err(storage_error)?;
     let bytes = if merge.text.is_some() { merge.incoming_bytes } else { 0 };
-    insert_part(connection, id, parts, merge.session_id.as_str(), bytes, context.audit.at.millis())?;
-    Ok(parts as u32)
+    parts.push(Part { session_id: merge.session_id.clone(), bytes, at: context.audit.at });
+    insert_parts(connection, id, &parts)?;
+    Ok(parts.len() as u32 - 1)
 }
 
-fn part_count(connection: &Connection, id: i64) -> Result<i64, StoreError> {
-    connection
-        .prepare_cached("SELECT count(*) FROM part WHERE memory = ?1")
-        .and_then(|mut statement| statement.query_row([id], |row| row.get(0)))
-        .map_err(storage_error)
+fn fit_last_piece(parts: &mut [Part], merged: &str, incoming_bytes: usize) -> Result<(), StoreError> {
+    let kept = merged.len().checked_sub(incoming_bytes).and_then(|rest| rest.checked_sub(1));
+    let kept = kept.filter(|kept| merged.get(*kept..).is_some_and(|rest| rest.starts_with('\n')));
+    let mut pieces = parts.iter_mut().filter(|part| part.bytes > 0).rev();
+    let last = pieces.next();
+    let earlier: usize = pieces.map(|part| part.bytes + 1).sum();
+    match (kept.and_then(|kept| kept.checked_sub(earlier)), last) {
+        (Some(bytes), Some(last)) if bytes > 0 && incoming_bytes > 0 => {
+            last.bytes = bytes;
+            Ok(())
+        }
+        _ => Err(invalid("the merged text does not end with a line of the incoming one's length")),
+    }
 }
 
-/// Inserts one part row.
-pub(super) fn insert_part(
-    connection: &Connection,
-    memory: i64,
-    ordinal: i64,
-    session_id: &str,
-    bytes: usize,
-    at: i64,
-) -> Result<(), StoreError> {
-    connection
+/// Inserts the parts of a memory that has none stored.
+pub(super) fn insert_parts(connection: &Connection, memory: i64, parts: &[Part]) -> Result<(), StoreError> {
+    let mut statement = connection
         .prepare_cached(
             "INSERT INTO part(memory, ordinal, session_id, bytes, at) VALUES (?1, ?2, ?3, ?4, ?5)",
         )
-        .and_then(|mut statement| statement.execute(params![memory, ordinal, session_id, bytes as i64, at]))
-        .map(drop)
-        .map_err(storage_error)
+        .map_err(storage_error)?;
+    for (ordinal, part) in parts.iter().enumerate() {
+        let (session, bytes) = (part.session_id.as_str(), part.bytes as i64);
+        statement
+            .execute(params![memory, ordinal as i64, session, bytes, part.at.millis()])
+            .map_err(storage_error)?;
+    }
+    Ok(())
 }

@@ -32,6 +32,8 @@ const PREPARATIONS: usize = 32;
 pub(crate) struct Context<'a> {
     pub(crate) transaction: &'a Transaction<'a>,
     pub(crate) audit: &'a Audit,
+    /// Values of a vector.
+    pub(crate) dimension: usize,
 }
 
 /// The result of a step: an outcome to keep, an outcome that wrote nothing, or a call for a new preparation.
@@ -49,8 +51,8 @@ pub(crate) fn commit(store: &SqliteStore, change: Change) -> Result<Outcome, Sto
             Action::Save(save) => probe::prepare(store, save)?,
             _ => probe::Prepared::Nothing,
         };
-        let outcome = store.write(|transaction, _| {
-            let context = Context { transaction, audit: &audit };
+        let outcome = store.write(|transaction, known| {
+            let context = Context { transaction, audit: &audit, dimension: known.dimension };
             let step = match &action {
                 Action::Save(save) => save::save(&context, save, &prepared),
                 Action::Merge(merge) => merge::merge(&context, merge),
@@ -73,6 +75,24 @@ pub(crate) fn commit(store: &SqliteStore, change: Change) -> Result<Outcome, Sto
         }
     }
     Err(StoreError::Busy { waited_ms: crate::connection::BUSY_LIMIT_MS })
+}
+
+/// Makes the error of a change that makes no sense.
+pub(crate) fn invalid(detail: impl Into<String>) -> StoreError {
+    StoreError::Invalid { detail: detail.into() }
+}
+
+/// Refuses a vector that is not finite or not of the embedder's dimension.
+fn check_vector(context: &Context<'_>, vector: Option<&Vec<f32>>) -> Result<(), StoreError> {
+    match vector {
+        Some(vector) if vector.len() != context.dimension => {
+            Err(invalid(format!("a vector of {} numbers in a store of {}", vector.len(), context.dimension)))
+        }
+        Some(vector) if !vector.iter().all(|number| number.is_finite()) => {
+            Err(invalid("a vector with a number that is not finite"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether a row made at `created` is hidden by a cut-off.

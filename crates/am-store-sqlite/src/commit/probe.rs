@@ -9,10 +9,10 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::feed;
 use crate::projection::{Freshness, scan_near_duplicates};
-use crate::query::with_projection;
+use crate::query::{Projected, with_projection};
 use crate::read::{self, ProjectRow};
 use crate::row::storage_error;
-use crate::schema::narrow_key;
+use crate::schema::{self, narrow_key};
 use crate::store::SqliteStore;
 
 /// Changes that are caught up with under the write lock.
@@ -37,8 +37,13 @@ pub(super) fn prepare(store: &SqliteStore, save: &Save) -> Result<Prepared, Stor
                 return Ok(Some(Prepared::Nothing));
             };
             if store.shared.cache.fits(project.memories) {
-                let current = with_projection(store, transaction, known, &project, |_| ())?;
-                return Ok(current.map(|()| Prepared::Projected(store.shared.cache.shared(project.id))));
+                match with_projection(store, transaction, known, &project, |_| ())? {
+                    Projected::Used(()) => {
+                        return Ok(Some(Prepared::Projected(store.shared.cache.shared(project.id))));
+                    }
+                    Projected::Ahead => return Ok(None),
+                    Projected::NotYet => {}
+                }
             }
             let expired_before = save.expired_before.map_or(i64::MIN, am_model::Instant::millis);
             let ids = scan_near_duplicates(transaction, project.id, terms, threshold, expired_before)?;
@@ -76,6 +81,9 @@ pub(super) fn candidates(
         Prepared::Projected(shared) => {
             let mut place = shared.write().unwrap_or_else(PoisonError::into_inner);
             let Some(projection) = place.as_mut() else { return Ok(None) };
+            if projection.epoch != schema::epoch(connection)? {
+                return Ok(None);
+            }
             if projection.tail(connection, project.last_change, TAIL_MAX)? == Freshness::Behind {
                 return Ok(None);
             }

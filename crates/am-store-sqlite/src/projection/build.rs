@@ -6,8 +6,10 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Projection, SLOTS_MAX};
 use crate::commit::feed;
+use crate::read::ProjectRow;
 use crate::row::storage_error;
 use crate::schema::narrow_key;
+use crate::store::Known;
 
 /// What a projection is after a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +21,19 @@ pub(crate) enum Freshness {
 }
 
 impl Projection {
-    /// Builds the projection of `project` as the connection's transaction sees it, with its last change `change`.
+    /// Builds the projection of a project as the connection's transaction sees it.
     pub(crate) fn build(
         connection: &Connection,
-        project: i64,
-        change: i64,
-        documents: usize,
-        dimension: usize,
+        known: &Known,
+        row: &ProjectRow,
     ) -> Result<Self, StoreError> {
+        let (project, documents) = (row.id, row.memories as usize);
         if documents >= SLOTS_MAX {
             return Err(StoreError::Invalid {
                 detail: "a project holds at most 16 million memories".to_owned(),
             });
         }
-        let mut projection = Self::new(project, dimension, documents + documents / 8);
+        let mut projection = Self::new(project, known.epoch, known.dimension, documents + documents / 8);
         let range = params![narrow_key(project, 0), narrow_key(project + 1, 0) - 1];
         let mut terms = connection
             .prepare_cached(
@@ -66,7 +67,7 @@ impl Projection {
         }
         projection.postings.values_mut().for_each(|posting| posting.entries.shrink_to_fit());
         projection.built = projection.ids.len();
-        projection.change = change;
+        projection.change = row.last_change;
         Ok(projection)
     }
 

@@ -1,79 +1,149 @@
-//! The int8 dot product, the one loop whose speed decides a search's: a portable form, and AVX2 where it is there.
+//! The int8 dot products, the one loop whose speed decides a search's: a portable form, and AVX2 where it is there.
 //!
-//! `unsafe` lives here alone. Both forms compute the same integer; a test compares them.
+//! Vectors lie in blocks of [`ROWS`] rows, and in a block by pairs of dimensions: pair, row, dimension of the pair. A
+//! query whose pair is zero in both skips it, so that a sparse query reads little of the matrix; a dense one streams
+//! through it once, with the sums of a whole block in registers.
+//!
+//! `unsafe` lives here alone. Both forms compute the same integers; a test compares them.
 
-/// Returns the dot product of two int8 vectors of one length; what the longer one has more is left out.
-///
-/// Exact in i32 up to 130,000 dimensions.
-#[inline]
-pub(super) fn dot(left: &[i8], right: &[i8]) -> i32 {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        return avx2::dot(left, right);
-    }
-    portable(left, right)
+/// Rows of a block.
+pub(super) const ROWS: usize = 64;
+/// Bytes of one pair of dimensions in a block.
+const PAIR_BYTES: usize = ROWS * 2;
+
+/// A pair of dimensions in which a query is not zero.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueryPair {
+    pub(super) pair: usize,
+    pub(super) values: [i8; 2],
 }
 
-fn portable(left: &[i8], right: &[i8]) -> i32 {
-    left.iter().zip(right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum()
+/// Returns the pairs of a query that are not zero.
+pub(super) fn query_pairs(values: &[i8]) -> Vec<QueryPair> {
+    values
+        .chunks(2)
+        .enumerate()
+        .map(|(pair, chunk)| {
+            let at = |index: usize| chunk.get(index).copied().unwrap_or(0);
+            QueryPair { pair, values: [at(0), at(1)] }
+        })
+        .filter(|pair| pair.values != [0, 0])
+        .collect()
+}
+
+/// Returns the bytes of a block for vectors of `dimension` values.
+pub(super) fn block_bytes(dimension: usize) -> usize {
+    dimension.div_ceil(2) * PAIR_BYTES
+}
+
+/// Writes a vector into `row` of a block.
+pub(super) fn place(block: &mut [i8], row: usize, values: impl Iterator<Item = i8>) {
+    for (dimension, value) in values.enumerate() {
+        let at = dimension / 2 * PAIR_BYTES + row * 2 + dimension % 2;
+        if let Some(place) = block.get_mut(at) {
+            *place = value;
+        }
+    }
+}
+
+/// Computes the dot products of a query with every row of a block.
+///
+/// Exact in i32 up to 130,000 dimensions.
+pub(super) fn dots(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        avx2::dots(block, query, sums);
+        return;
+    }
+    portable(block, query, sums);
+}
+
+fn portable(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
+    *sums = [0; ROWS];
+    for QueryPair { pair, values: [even, odd] } in query {
+        let Some(column) = block.get(pair * PAIR_BYTES..(pair + 1) * PAIR_BYTES) else { continue };
+        let (rows, _) = column.as_chunks::<2>();
+        for (sum, [left, right]) in sums.iter_mut().zip(rows) {
+            *sum += i32::from(*left) * i32::from(*even) + i32::from(*right) * i32::from(*odd);
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "vector instructions; bounds are checked by chunks_exact")]
+#[expect(
+    unsafe_code,
+    reason = "vector instructions; every slice is bounds-checked before its pointer is used"
+)]
 mod avx2 {
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_madd_epi16,
-        _mm256_setzero_si256, _mm256_storeu_si256,
+        _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
     };
 
+    use super::{PAIR_BYTES, QueryPair, ROWS};
+
+    /// Rows whose sums one register holds.
+    const LANES: usize = 8;
+
     /// Callers have checked that the processor has AVX2.
-    pub(super) fn dot(left: &[i8], right: &[i8]) -> i32 {
-        let length = left.len().min(right.len());
-        let (Some(left), Some(right)) = (left.get(..length), right.get(..length)) else { return 0 };
+    pub(super) fn dots(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
         // SAFETY: the only caller detects AVX2 first.
-        unsafe { vectors(left, right) }
+        unsafe { registers(block, query, sums) }
     }
 
+    #[expect(clippy::cast_ptr_alignment, reason = "unaligned loads and stores")]
     #[target_feature(enable = "avx2")]
-    unsafe fn vectors(left: &[i8], right: &[i8]) -> i32 {
-        let mut even = _mm256_setzero_si256();
-        let mut odd = _mm256_setzero_si256();
-        let (left_chunks, right_chunks) = (left.chunks_exact(32), right.chunks_exact(32));
-        let rest = super::portable(left_chunks.remainder(), right_chunks.remainder());
-        for (left, right) in left_chunks.zip(right_chunks) {
-            // SAFETY: both chunks hold 32 bytes, loads of 16 are unaligned, offsets are 0 and 16.
-            unsafe {
-                even = _mm256_add_epi32(even, products(left.as_ptr(), right.as_ptr()));
-                odd = _mm256_add_epi32(odd, products(left.as_ptr().add(16), right.as_ptr().add(16)));
+    unsafe fn registers(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
+        let mut totals = [_mm256_setzero_si256(); ROWS / LANES];
+        for QueryPair { pair, values: [even, odd] } in query {
+            let Some(column) = block.get(pair * PAIR_BYTES..(pair + 1) * PAIR_BYTES) else { continue };
+            let both = i32::from(*odd) << 16 | (i32::from(*even) & 0xffff);
+            let weights = _mm256_set1_epi32(both);
+            for (total, rows) in totals.iter_mut().zip(column.chunks_exact(LANES * 2)) {
+                // SAFETY: `rows` holds 16 bytes; the load is unaligned.
+                let rows = unsafe { _mm_loadu_si128(rows.as_ptr().cast::<__m128i>()) };
+                let products = _mm256_madd_epi16(_mm256_cvtepi8_epi16(rows), weights);
+                *total = _mm256_add_epi32(*total, products);
             }
         }
-        let mut lanes = [0_i32; 8];
-        // SAFETY: `lanes` holds 32 bytes.
-        unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast::<__m256i>(), _mm256_add_epi32(even, odd)) };
-        lanes.iter().sum::<i32>() + rest
-    }
-
-    /// Multiplies 16 pairs and adds neighbours.
-    #[target_feature(enable = "avx2")]
-    unsafe fn products(left: *const i8, right: *const i8) -> __m256i {
-        // SAFETY: the caller gives pointers to 16 readable bytes.
-        let (left, right) =
-            unsafe { (_mm_loadu_si128(left.cast::<__m128i>()), _mm_loadu_si128(right.cast::<__m128i>())) };
-        _mm256_madd_epi16(_mm256_cvtepi8_epi16(left), _mm256_cvtepi8_epi16(right))
+        for (total, lanes) in totals.iter().zip(sums.chunks_exact_mut(LANES)) {
+            // SAFETY: `lanes` holds 8 i32, 32 bytes; the store is unaligned.
+            unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast::<__m256i>(), *total) };
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{dot, portable};
+    use super::{ROWS, block_bytes, dots, place, portable, query_pairs};
 
     #[test]
-    fn the_fast_form_gives_the_same_integer() {
-        for length in [0, 1, 31, 32, 33, 384, 1000] {
-            let left: Vec<i8> = (0..length).map(|at| ((at * 37) % 255 - 127) as i8).collect();
-            let right: Vec<i8> = (0..length).map(|at| ((at * 91) % 255 - 127) as i8).collect();
-            assert_eq!(dot(&left, &right), portable(&left, &right), "{length} values");
+    fn both_forms_give_the_dot_products() {
+        for dimension in [1, 2, 3, 63, 384, 385] {
+            let row = |row: usize| -> Vec<i8> {
+                (0..dimension)
+                    .map(|at| ((at * 37 + row * 11) % 255) as u8 as i8)
+                    .map(|v| v.max(-127))
+                    .collect()
+            };
+            let mut block = vec![0_i8; block_bytes(dimension)];
+            for number in 0..ROWS {
+                place(&mut block, number, row(number).into_iter());
+            }
+            let query: Vec<i8> =
+                (0..dimension).map(|at| if at % 3 == 0 { 0 } else { ((at * 91) % 127) as i8 - 60 }).collect();
+            let pairs = query_pairs(&query);
+            let (mut fast, mut plain) = ([0; ROWS], [0; ROWS]);
+            dots(&block, &pairs, &mut fast);
+            portable(&block, &pairs, &mut plain);
+            for number in 0..ROWS {
+                let expected: i32 = row(number)
+                    .iter()
+                    .zip(&query)
+                    .map(|(left, right)| i32::from(*left) * i32::from(*right))
+                    .sum();
+                assert_eq!((fast[number], plain[number]), (expected, expected), "{dimension}, row {number}");
+            }
         }
-        assert_eq!(dot(&[-127; 384], &[-127; 384]), 127 * 127 * 384);
     }
 }

@@ -25,6 +25,7 @@ impl Projection {
         hidden: &mut Hidden,
     ) -> Vec<Found> {
         let documents = self.documents();
+        let limit = limit.min(self.ids.len());
         if documents == 0 || limit == 0 {
             return Vec::new();
         }

@@ -11,7 +11,7 @@ mod scan;
 mod vector;
 
 use am_embed::analysis::{TermEntry, TermHash, TermsView};
-use fnv::{FnvHashMap, FnvHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use build::Freshness;
 pub(crate) use lexical::Found;
@@ -38,6 +38,8 @@ struct Posting {
 #[derive(Debug)]
 pub(crate) struct Projection {
     pub(crate) project: i64,
+    /// The store's epoch it was built in.
+    pub(crate) epoch: i64,
     /// The last change that is in.
     pub(crate) change: i64,
     dimension: usize,
@@ -49,18 +51,21 @@ pub(crate) struct Projection {
     dead: Vec<bool>,
     dead_slots: Vec<u32>,
     /// Slots of documents that were added after the build, by store id.
-    added: FnvHashMap<i64, u32>,
+    added: FxHashMap<i64, u32>,
     /// Slots below this are in store-id order.
     built: usize,
     total_length: u64,
-    postings: FnvHashMap<TermHash, Posting>,
+    /// Entries of all postings, for the size without a walk.
+    entries: usize,
+    postings: FxHashMap<TermHash, Posting>,
     vectors: vector::Vectors,
 }
 
 impl Projection {
-    fn new(project: i64, dimension: usize, capacity: usize) -> Self {
+    fn new(project: i64, epoch: i64, dimension: usize, capacity: usize) -> Self {
         Self {
             project,
+            epoch,
             change: 0,
             dimension,
             ids: Vec::with_capacity(capacity),
@@ -69,10 +74,11 @@ impl Projection {
             similar: Vec::with_capacity(capacity),
             dead: Vec::with_capacity(capacity),
             dead_slots: Vec::new(),
-            added: FnvHashMap::default(),
+            added: FxHashMap::default(),
             built: 0,
             total_length: 0,
-            postings: FnvHashMap::default(),
+            entries: 0,
+            postings: FxHashMap::default(),
             vectors: vector::Vectors::new(dimension, capacity),
         }
     }
@@ -89,8 +95,7 @@ impl Projection {
 
     /// Estimates the bytes this projection takes.
     pub(crate) fn bytes(&self) -> usize {
-        let postings: usize = self.postings.values().map(|posting| posting.entries.capacity() * 4).sum();
-        postings
+        self.entries * 4
             + self.postings.capacity() * (size_of::<TermHash>() + size_of::<Posting>() + 1)
             + self.ids.capacity() * (8 + 4 + 8 + 4 + 1)
             + self.vectors.bytes()
@@ -122,6 +127,7 @@ impl Projection {
             posting.searchable += u32::from(frequency > 0);
             similar += u32::from(is_similar);
         }
+        self.entries += terms.count();
         self.ids.push(id);
         self.created.push(created);
         self.lengths.push(terms.length());
@@ -198,4 +204,4 @@ fn frequency_in(entries: &[u32], slot: u32) -> Option<u8> {
 }
 
 /// Adds the ids of expired candidates of one arm to those of the others.
-pub(crate) type Hidden = FnvHashSet<i64>;
+pub(crate) type Hidden = FxHashSet<i64>;

@@ -55,7 +55,7 @@ impl Projection {
         let spare = count.saturating_sub(needed);
         let prefix = postings.get(..(spare + hits).min(postings.len())).unwrap_or_default();
         let mut found = Vec::new();
-        let mut seen = fnv::FnvHashSet::default();
+        let mut seen = rustc_hash::FxHashSet::default();
         for posting in postings.iter().take(spare + 1).flatten() {
             for entry in &posting.entries {
                 let slot = entry >> FREQUENCY_BITS;

@@ -6,7 +6,6 @@ use am_store::StoreError;
 use rusqlite::{Connection, params};
 
 use super::build::parse;
-use super::kernel::dot;
 use super::near_duplicate::{reaches, sizes_fit};
 use super::vector::{Bounded, Collector, margin, parts, quantise, rescore};
 use super::{Found, Hidden};
@@ -125,7 +124,14 @@ pub(crate) fn scan_vector(
         )
         .map_err(storage_error)?;
     let mut rows = statement.query(params![first, narrow_key(project + 1, 0) - 1]).map_err(storage_error)?;
-    let mut values: Vec<i8> = Vec::with_capacity(query.len());
+    // A sparse query needs few of a row's values.
+    let wanted: Vec<(usize, i32)> = quantised
+        .values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| **value != 0)
+        .map(|(dimension, value)| (dimension, i32::from(*value)))
+        .collect();
     while let Some(row) = rows.next().map_err(storage_error)? {
         let key: i64 = row.get(0).map_err(storage_error)?;
         let value = row.get_ref(1).map_err(storage_error)?;
@@ -134,9 +140,13 @@ pub(crate) fn scan_vector(
         if bytes.len() != query.len() {
             continue;
         }
-        values.clear();
-        values.extend(bytes.iter().map(|byte| *byte as i8));
-        let cosine = dot(&quantised.values, &values) as f32 * scale * quantised.scale;
+        let sum: i32 = wanted
+            .iter()
+            .map(|(dimension, weight)| {
+                bytes.get(*dimension).map_or(0, |byte| i32::from(*byte as i8) * weight)
+            })
+            .sum();
+        let cosine = sum as f32 * scale * quantised.scale;
         let margin = margin(&quantised, error);
         if cosine + margin >= collector.threshold {
             collector.push(Bounded { id: key - first, cosine, margin, expired: created < expired_before });

@@ -2,7 +2,7 @@
 
 use am_store::StoreError;
 
-use super::kernel::dot;
+use super::kernel::{ROWS, block_bytes, dots, place, query_pairs};
 use super::{Found, Hidden, Projection};
 
 /// Head of a stored int8 vector: scale and error norm, two f32.
@@ -55,11 +55,11 @@ pub(super) fn parts(bytes: &[u8]) -> Option<(f32, f32, &[u8])> {
     Some((f32::from_le_bytes(*scale), f32::from_le_bytes(*error), values))
 }
 
-/// The int8 matrix. A row without a vector has scale NaN.
+/// The int8 matrix, in the kernel's blocks. A row without a vector has scale NaN.
 #[derive(Debug)]
 pub(super) struct Vectors {
     dimension: usize,
-    values: Vec<i8>,
+    blocks: Vec<i8>,
     scales: Vec<f32>,
     errors: Vec<f32>,
 }
@@ -68,29 +68,34 @@ impl Vectors {
     pub(super) fn new(dimension: usize, capacity: usize) -> Self {
         Self {
             dimension,
-            values: Vec::with_capacity(capacity * dimension),
+            blocks: Vec::with_capacity(capacity.div_ceil(ROWS) * block_bytes(dimension)),
             scales: Vec::with_capacity(capacity),
             errors: Vec::with_capacity(capacity),
         }
     }
 
     pub(super) fn push(&mut self, bytes: Option<&[u8]>) {
-        match bytes.and_then(parts).filter(|(_, _, values)| values.len() == self.dimension) {
-            Some((scale, error, values)) => {
-                self.values.extend(values.iter().map(|value| *value as i8));
-                self.scales.push(scale);
-                self.errors.push(error);
+        let row = self.scales.len() % ROWS;
+        let size = block_bytes(self.dimension);
+        if row == 0 {
+            self.blocks.resize(self.blocks.len() + size, 0);
+        }
+        let fits = bytes.and_then(parts).filter(|(_, _, values)| values.len() == self.dimension);
+        if let Some((scale, error, values)) = fits {
+            let begin = self.blocks.len() - size;
+            if let Some(block) = self.blocks.get_mut(begin..) {
+                place(block, row, values.iter().map(|value| *value as i8));
             }
-            None => {
-                self.values.resize(self.values.len() + self.dimension, 0);
-                self.scales.push(f32::NAN);
-                self.errors.push(0.0);
-            }
+            self.scales.push(scale);
+            self.errors.push(error);
+        } else {
+            self.scales.push(f32::NAN);
+            self.errors.push(0.0);
         }
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.values.capacity() + (self.scales.capacity() + self.errors.capacity()) * 4
+        self.blocks.capacity() + (self.scales.capacity() + self.errors.capacity()) * 4
     }
 }
 
@@ -118,24 +123,31 @@ impl Projection {
         hidden: &mut Hidden,
         original: impl FnMut(i64) -> Result<Option<Vec<f32>>, StoreError>,
     ) -> Result<Vec<Found>, StoreError> {
-        if query.len() != self.dimension || limit == 0 {
+        let limit = limit.min(self.ids.len());
+        if query.len() != self.dimension || self.dimension == 0 || limit == 0 {
             return Ok(Vec::new());
         }
         let quantised = quantise(query);
         let mut collector = Collector::new(limit);
-        let rows = self.vectors.values.chunks_exact(self.dimension.max(1));
-        let scales = self.vectors.scales.iter().zip(&self.vectors.errors);
-        for (slot, (row, (scale, error))) in rows.zip(scales).enumerate() {
-            if scale.is_nan() || self.is_dead(slot as u32) {
-                continue;
+        let pairs = query_pairs(&quantised.values);
+        let mut sums = [0_i32; ROWS];
+        let blocks = self.vectors.blocks.chunks_exact(block_bytes(self.dimension));
+        for (number, block) in blocks.enumerate() {
+            dots(block, &pairs, &mut sums);
+            let first = number * ROWS;
+            let scales = self.vectors.scales.iter().zip(&self.vectors.errors).skip(first);
+            for (slot, (sum, (scale, error))) in sums.iter().zip(scales).enumerate() {
+                let slot = first + slot;
+                let cosine = *sum as f32 * scale * quantised.scale;
+                let margin = margin(&quantised, *error);
+                if scale.is_nan() || cosine + margin < collector.threshold || self.is_dead(slot as u32) {
+                    continue;
+                }
+                let (Some(id), Some(created)) = (self.ids.get(slot), self.created.get(slot)) else {
+                    continue;
+                };
+                collector.push(Bounded { id: *id, cosine, margin, expired: *created < expired_before });
             }
-            let cosine = dot(&quantised.values, row) as f32 * scale * quantised.scale;
-            let margin = margin(&quantised, *error);
-            if cosine + margin < collector.threshold {
-                continue;
-            }
-            let (Some(id), Some(created)) = (self.ids.get(slot), self.created.get(slot)) else { continue };
-            collector.push(Bounded { id: *id, cosine, margin, expired: *created < expired_before });
         }
         rescore(collector.finish(), query, limit, hidden, original)
     }
@@ -156,7 +168,7 @@ impl Collector {
 
     pub(super) fn push(&mut self, row: Bounded) {
         self.rows.push(row);
-        if self.rows.len() % BLOCK == 0 {
+        if self.rows.len().is_multiple_of(BLOCK) {
             self.tighten();
         }
     }
@@ -196,7 +208,7 @@ pub(super) fn rescore(
         scored.push((row.expired, Found { id: row.id, score: f64::from(cosine) }));
     }
     scored.sort_by(|(_, left), (_, right)| right.score.total_cmp(&left.score).then(left.id.cmp(&right.id)));
-    let mut kept = Vec::with_capacity(limit.min(scored.len()));
+    let mut kept = Vec::new();
     for (expired, hit) in scored {
         if kept.len() == limit {
             break;

@@ -1,1 +1,11 @@
-//! Integration tests of am-store-sqlite.
+//! The embedded store: the conformance suite with and without projections, and what only a file can show.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod conformance;
+mod differential;
+mod erasure;
+mod file;
+mod maintenance;
+mod processes;
+mod support;

@@ -327,6 +327,7 @@ impl Pair {
                 stored.memory.content = content;
             }
             let is_ranked = crate::is_ranked(stored.memory.kind, self.profile);
+            stored.vector = stored.vector.filter(|_| is_ranked);
             let terms = is_ranked.then(|| self.oracle.analysis().analyse(&stored.memory.content));
             import.memories.push((stored, terms));
         }

@@ -252,11 +252,11 @@ impl Kit {
                 kept.push(piece);
             }
         }
-        Rewrite {
-            memory_id: stored.memory.memory_id.clone(),
-            version: stored.memory.version,
-            text: self.text(&stored.memory.project, &kept.join("\n")),
+        let mut text = self.text(&stored.memory.project, &kept.join("\n"));
+        if !crate::is_ranked(stored.memory.kind, self.profile) {
+            (text.terms, text.vector) = (None, None);
         }
+        Rewrite { memory_id: stored.memory.memory_id.clone(), version: stored.memory.version, text }
     }
 
     pub(super) async fn memory(&self, memory_id: &MemoryId) -> Memory {

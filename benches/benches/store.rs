@@ -1,0 +1,156 @@
+//! The embedded store: saving, searching, probing, opening, at three sizes. One run, medians and ratios.
+//!
+//! `cargo bench --bench store [-- SIZE...]`, sizes `10k`, `100k`, `100k/100`; all by default.
+
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints, and fails by panicking")]
+
+use am_benches::corpus::{Corpus, audit, load, project};
+use am_benches::measure::{Samples, resident_mib};
+use am_embed::analysis::{Analysis, Profile};
+use am_embed::embedder::{Embedder as _, is_zero};
+use am_embed::hash::HashEmbedder;
+use am_model::{Concept, DedupKey, Importance, MemoryId, MemoryKind, Origin, SessionId};
+use am_store::{Action, Change, LiveMemory, NewMemory, Outcome, Save, SearchQuery, Text, VectorQuery};
+use am_store_sqlite::{FILE_NAME, OpenOptions, SqliteStore};
+
+const REPEATS: usize = 200;
+
+fn save_of(content: &str, place: usize, probe: bool) -> Save {
+    let analysis = Analysis::new(Profile::Default);
+    let vector = HashEmbedder::new().embed_query(content).unwrap();
+    let project = project(place);
+    Save {
+        memory: NewMemory {
+            memory_id: MemoryId::random(),
+            session_id: SessionId::from_stored("bench"),
+            kind: MemoryKind::Note,
+            text: Text {
+                content: content.to_owned(),
+                dedup_key: DedupKey::of(&project, content),
+                terms: Some(analysis.analyse(content)),
+                vector: (!is_zero(&vector)).then_some(vector),
+            },
+            project,
+            concepts: analysis.concepts(content).into_iter().map(Concept::from_stored).collect(),
+            origin: Origin::from_stored("bench"),
+            importance: Importance::from_stored(0.5),
+            derived_from: Vec::new(),
+        },
+        near_duplicate: probe.then_some(0.9),
+        except: Vec::new(),
+        expired_before: None,
+        observation: None,
+    }
+}
+
+fn query_of(words: &str, place: usize, lexical: bool, vector: bool) -> SearchQuery {
+    let embedder = HashEmbedder::new();
+    SearchQuery {
+        live: LiveMemory { project: project(place), expired_before: None },
+        per_arm: if vector { 50 } else { 10 },
+        terms: lexical.then(|| Analysis::new(Profile::Default).query(words)),
+        vector: vector.then(|| VectorQuery {
+            embedder: embedder.id().to_string(),
+            vector: embedder.embed_query(words).unwrap(),
+        }),
+        concepts: Vec::new(),
+    }
+}
+
+fn search(store: &SqliteStore, corpus: &mut Corpus, words: usize, projects: usize, vector: bool) -> Samples {
+    let mut samples = Samples::default();
+    for round in 0..REPEATS {
+        let words = corpus.words(words);
+        samples.processor(|| {
+            let reply = store.search_blocking(&query_of(&words, round % projects, true, vector));
+            reply.lexical.unwrap();
+            reply.vector.unwrap();
+        });
+    }
+    samples
+}
+
+fn size(name: &str, memories: usize, projects: usize) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path(), OpenOptions::default()).unwrap();
+    let mut loading = Samples::default();
+    loading.wall(|| load(&store, 1, memories, projects).unwrap());
+    println!("\n## {name}: {memories} memories in {projects} project(s)\n");
+    println!("loaded in {:.1} s", loading.median_ms() / 1e3);
+    drop(store);
+
+    let (mut opening, mut first) = (Samples::default(), Samples::default());
+    let mut corpus = Corpus::new(2);
+    for _ in 0..5 {
+        let store =
+            opening.wall(|| SqliteStore::open(directory.path(), OpenOptions::default()).unwrap());
+        let words = corpus.words(3);
+        first.wall(|| store.search_blocking(&query_of(&words, 0, true, true)));
+    }
+    println!("open, wall ms p50 / p99:                 {}", opening.show());
+    println!("first hybrid search, wall ms p50 / p99:  {}", first.show());
+
+    let store = SqliteStore::open(directory.path(), OpenOptions::default()).unwrap();
+    for place in 0..projects {
+        store.search_blocking(&query_of("w1 w2", place, true, true));
+    }
+    println!("3 words, CPU ms p50 / p99:               {}", search(&store, &mut corpus, 3, projects, false).show());
+    println!("8 words, CPU ms p50 / p99:               {}", search(&store, &mut corpus, 8, projects, false).show());
+    println!("hybrid 8 words, CPU ms p50 / p99:        {}", search(&store, &mut corpus, 8, projects, true).show());
+    println!("hybrid 100 words, CPU ms p50 / p99:      {}", search(&store, &mut corpus, 100, projects, true).show());
+    if let Some(resident) = resident_mib() {
+        println!("resident after searching:                {resident:.0} MiB");
+    }
+
+    let (mut plain, mut probing) = (Samples::default(), Samples::default());
+    let (mut durable, mut bare) = (Samples::default(), Samples::default());
+    let baseline = baseline(directory.path());
+    for round in 0..REPEATS {
+        let place = round % projects;
+        for probe in [false, true] {
+            let content = corpus.text(place, memories + round * 2 + usize::from(probe));
+            let save = save_of(&content, place, probe);
+            let change = Change { audit: audit(), action: Action::Save(Box::new(save)) };
+            let samples = if probe { &mut probing } else { &mut plain };
+            let begin = std::time::Instant::now();
+            let outcome = samples.processor(|| store.commit_blocking(change).unwrap());
+            if probe {
+                durable.push(begin.elapsed());
+            }
+            assert!(matches!(outcome, Outcome::Inserted { .. }));
+        }
+        let content = corpus.text(place, memories * 2 + round);
+        bare.wall(|| {
+            baseline
+                .execute("INSERT INTO memory(memory_id, content) VALUES (?1, ?2)", [MemoryId::random().as_str(), &content])
+                .unwrap()
+        });
+    }
+    println!("remember, CPU ms p50 / p99:              {}", probing.show());
+    println!("remember without probe, CPU ms:          {}", plain.show());
+    println!("near-duplicate probe, CPU ms (median):   {:.3}", probing.median_ms() - plain.median_ms());
+    println!("remember durable, wall ms p50 / p99:     {}", durable.show());
+    println!("bare durable insert, wall ms p50 / p99:  {}", bare.show());
+    println!("remember / bare insert (medians):        {:.2}x", durable.median_ms() / bare.median_ms());
+}
+
+/// A table with one row per memory in the same file format, on the same disk, as durable as the store.
+fn baseline(directory: &std::path::Path) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(directory.join(format!("bare-{FILE_NAME}"))).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+             CREATE TABLE memory(id INTEGER PRIMARY KEY, memory_id TEXT NOT NULL UNIQUE, content TEXT NOT NULL);",
+        )
+        .unwrap();
+    connection
+}
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    for (name, memories, projects) in [("10k", 10_000, 1), ("100k", 100_000, 1), ("100k/100", 100_000, 100)] {
+        if asked.is_empty() || asked.iter().any(|size| size == name) {
+            size(name, memories, projects);
+        }
+    }
+}
