@@ -124,19 +124,19 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<ServerJsonRpcM
         Ok(message) => return Ok(Some(message)),
         Err(error) => error,
     };
-    let envelope = serde_json::from_str::<Envelope<'_>>(&text);
-    let (code, reason) = match (&envelope, error.classify()) {
-        // A notification or an answer to nothing we asked for.
-        (Ok(Envelope { id: None, method, result, error }), _)
-            if method.is_some() || result.is_some() || error.is_some() =>
-        {
-            return Ok(None);
-        }
-        (Ok(Envelope { method: None, .. }), _) => return Ok(None),
-        (_, serde_json::error::Category::Data) => (ErrorCode::INVALID_REQUEST, "Invalid request"),
+    // An array would do for the fields of a structure, too.
+    let envelope = text.starts_with('{').then(|| serde_json::from_str::<Envelope<'_>>(&text).ok()).flatten();
+    match &envelope {
+        // An answer to what we never asked, or a notification.
+        Some(Envelope { result: Some(_), .. } | Envelope { error: Some(_), .. }) => return Ok(None),
+        Some(Envelope { id: None, method: Some(_), .. }) => return Ok(None),
+        _ => {}
+    }
+    let (code, reason) = match error.classify() {
+        serde_json::error::Category::Data => (ErrorCode::INVALID_REQUEST, "Invalid request"),
         _ => (ErrorCode::PARSE_ERROR, "Parse error"),
     };
-    let id = envelope.ok().and_then(|envelope| serde_json::from_str::<RequestId>(envelope.id?.get()).ok());
+    let id = envelope.and_then(|envelope| serde_json::from_str::<RequestId>(envelope.id?.get()).ok());
     Err(Box::new(ServerJsonRpcMessage::error(ErrorData::new(code, reason, None), id)))
 }
 
