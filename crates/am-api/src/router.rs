@@ -1,7 +1,9 @@
 //! The service: the order of checks, limits, and what is told to the observer.
 
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -140,7 +142,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let router = self.clone();
-        Box::pin(async move { Ok(router.answer(request).await) })
+        Box::pin(async move { Ok(router.answer_always(request).await) })
     }
 }
 
@@ -148,6 +150,27 @@ impl Router {
     /// Returns the surface for a private socket: a request there may name any host. Limits stay shared.
     pub fn over_private_socket(&self) -> Self {
         Self { private: true, ..self.clone() }
+    }
+
+    /// Answers, and makes of a panic on the way one failed request. Verbs run elsewhere, see [`Router::run`].
+    async fn answer_always<B: Body>(&self, request: Request<B>) -> Response<Full<Bytes>> {
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let mut answer = pin!(self.answer(request));
+        let caught = poll_fn(|context| {
+            match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context))) {
+                Ok(answer) => answer.map(Some),
+                // It is not polled again.
+                Err(_) => Poll::Ready(None),
+            }
+        });
+        if let Some(response) = caught.await {
+            return response;
+        }
+        let failure = Failure::Internal("the surface panicked");
+        let note = failure.note().unwrap_or_default();
+        let (method_name, path) = (method.as_str(), path::printable(uri.path()));
+        self.shared.observer.failed(&Failed { method: method_name, path: &path, status: 500, note: &note });
+        respond(Err(failure), &method)
     }
 
     async fn answer<B: Body>(&self, request: Request<B>) -> Response<Full<Bytes>> {

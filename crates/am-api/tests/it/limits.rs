@@ -137,6 +137,27 @@ async fn a_panic_is_one_failed_request() {
     assert!(!told.join("\n").contains("content"), "{told:?}");
 }
 
+/// Has a defect of its own.
+struct Defective;
+
+impl am_api::Observer for Defective {
+    fn answered(&self, request: &am_api::Answered<'_>) {
+        assert!(request.status != 404, "a defect");
+    }
+
+    fn failed(&self, _: &am_api::Failed<'_>) {}
+
+    fn deleted(&self, _: &am_api::Deleted<'_>) {}
+}
+
+#[tokio::test]
+async fn a_panic_around_a_verb_is_one_failed_request_too() {
+    let router = over_memory(ApiSettings { observer: Arc::new(Defective), ..ApiSettings::default() }).await;
+    let reply = send(&router, get("/memory/nope")).await;
+    assert_eq!((reply.status, reply.text()), (500, r#"{"error":"internal_error"}"#));
+    assert_eq!(send(&router, get("/memory/livez")).await.status, 200);
+}
+
 #[tokio::test]
 async fn the_failure_of_an_embedder_shows_no_address() {
     let notes = Arc::new(Notes::default());
