@@ -104,8 +104,8 @@ pub struct NewMemory {
 ///
 /// Order of the checks, all in the transaction:
 /// 1. The observation was seen before -> `Repeated`. Seen: its project has one of the same `event_id`, or both keys
-///    start with `delivery:` and session, origin and text are equal, their `at` no more than 2,000 ms apart. An
-///    erased text equals none.
+///    start with `delivery:` and session, origin and text are equal, their `at` no more than 2,000 ms apart. A
+///    text that is missing or erased is equal to no other, a missing one included.
 /// 2. The dedup key exists -> `Deduplicated`, or `Revived` where `expired_before` hides the row (its created time
 ///    becomes now, its version grows). The observation is appended and linked to that row. No session is touched.
 ///    Where that row quotes others, it gains the sources that the save names, or stands by itself from now on if the

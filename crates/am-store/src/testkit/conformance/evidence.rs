@@ -86,6 +86,12 @@ pub(super) async fn an_event_of_two_hosts_counts_once_within_two_seconds(factory
         );
     }
     assert_eq!(kit.everything().await.observations.len(), 1 + others.len());
+
+    // Without a text there is nothing to be the same.
+    let silent =
+        ["delivery:10", "delivery:11"].map(|event_id| Observation { text: None, ..event(event_id, "") });
+    let outcome = kit.commit(Action::Observe(silent.to_vec())).await;
+    assert_eq!(outcome, Outcome::Observed { appended: 2, repeated: 0 });
 }
 
 pub(super) async fn a_dedup_hit_keeps_its_event(factory: &dyn Factory) {
