@@ -13,7 +13,7 @@ use am_model::{Concept, DedupKey, Importance, MemoryId, MemoryKind, Origin, Sess
 use am_store::{Action, Change, LiveMemory, NewMemory, Outcome, Save, SearchQuery, Text, VectorQuery};
 use am_store_sqlite::{FILE_NAME, OpenOptions, SqliteStore};
 
-const REPEATS: usize = 200;
+const REPEATS: usize = 100;
 
 fn save_of(content: &str, place: usize, probe: bool) -> Save {
     let analysis = Analysis::new(Profile::Default);
@@ -82,22 +82,47 @@ fn size(name: &str, memories: usize, projects: usize) {
     let (mut opening, mut first) = (Samples::default(), Samples::default());
     let mut corpus = Corpus::new(2);
     for _ in 0..5 {
-        let store =
-            opening.wall(|| SqliteStore::open(directory.path(), OpenOptions::default()).unwrap());
+        let store = opening.wall(|| SqliteStore::open(directory.path(), OpenOptions::default()).unwrap());
         let words = corpus.words(3);
         first.wall(|| store.search_blocking(&query_of(&words, 0, true, true)));
     }
     println!("open, wall ms p50 / p99:                 {}", opening.show());
     println!("first hybrid search, wall ms p50 / p99:  {}", first.show());
+    let scanning =
+        SqliteStore::open(directory.path(), OpenOptions { projection_bytes: 0, ..OpenOptions::default() });
+    let scanning = scanning.unwrap();
+    println!(
+        "by scans, 3 words, CPU ms p50 / p99:     {}",
+        search(&scanning, &mut corpus, 3, projects, false).show()
+    );
+    println!(
+        "by scans, hybrid, CPU ms p50 / p99:      {}",
+        search(&scanning, &mut corpus, 8, projects, true).show()
+    );
+    drop(scanning);
 
     let store = SqliteStore::open(directory.path(), OpenOptions::default()).unwrap();
+    let mut building = Samples::default();
     for place in 0..projects {
-        store.search_blocking(&query_of("w1 w2", place, true, true));
+        building.wall(|| store.warm(&project(place)).unwrap());
     }
-    println!("3 words, CPU ms p50 / p99:               {}", search(&store, &mut corpus, 3, projects, false).show());
-    println!("8 words, CPU ms p50 / p99:               {}", search(&store, &mut corpus, 8, projects, false).show());
-    println!("hybrid 8 words, CPU ms p50 / p99:        {}", search(&store, &mut corpus, 8, projects, true).show());
-    println!("hybrid 100 words, CPU ms p50 / p99:      {}", search(&store, &mut corpus, 100, projects, true).show());
+    println!("building a projection, wall ms p50:      {:.1}", building.median_ms());
+    println!(
+        "3 words, CPU ms p50 / p99:               {}",
+        search(&store, &mut corpus, 3, projects, false).show()
+    );
+    println!(
+        "8 words, CPU ms p50 / p99:               {}",
+        search(&store, &mut corpus, 8, projects, false).show()
+    );
+    println!(
+        "hybrid 8 words, CPU ms p50 / p99:        {}",
+        search(&store, &mut corpus, 8, projects, true).show()
+    );
+    println!(
+        "hybrid 100 words, CPU ms p50 / p99:      {}",
+        search(&store, &mut corpus, 100, projects, true).show()
+    );
     if let Some(resident) = resident_mib() {
         println!("resident after searching:                {resident:.0} MiB");
     }
@@ -122,7 +147,10 @@ fn size(name: &str, memories: usize, projects: usize) {
         let content = corpus.text(place, memories * 2 + round);
         bare.wall(|| {
             baseline
-                .execute("INSERT INTO memory(memory_id, content) VALUES (?1, ?2)", [MemoryId::random().as_str(), &content])
+                .execute(
+                    "INSERT INTO memory(memory_id, content) VALUES (?1, ?2)",
+                    [MemoryId::random().as_str(), &content],
+                )
                 .unwrap()
         });
     }

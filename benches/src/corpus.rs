@@ -7,8 +7,8 @@ use am_embed::analysis::{Analysis, Profile};
 use am_embed::embedder::{Embedder as _, is_zero};
 use am_embed::hash::HashEmbedder;
 use am_model::{
-    Actor, Channel, Concept, DedupKey, Importance, Instant, Memory, MemoryId, MemoryKind, Origin, Project, SessionId,
-    StoreId,
+    Actor, Channel, Concept, DedupKey, Importance, Instant, Memory, MemoryId, MemoryKind, Origin, Project,
+    SessionId, StoreId,
 };
 use am_store::{Action, Audit, Change, Import, Part, StoreError, StoredMemory};
 use am_store_sqlite::SqliteStore;
@@ -64,7 +64,11 @@ pub fn project(number: usize) -> Project {
 
 /// Returns who the benches say they are.
 pub fn audit() -> Audit {
-    Audit { at: Instant::from_millis(1_900_000_000_000), actor: Actor("bench".to_owned()), channel: Channel::Library }
+    Audit {
+        at: Instant::from_millis(1_900_000_000_000),
+        actor: Actor("bench".to_owned()),
+        channel: Channel::Library,
+    }
 }
 
 /// Loads `memories` texts spread over `projects`.

@@ -90,7 +90,7 @@ pub(crate) enum Projected<T> {
     Used(T),
     /// It is past this snapshot: a new transaction sees what it holds.
     Ahead,
-    /// It is too large to wait for, and being built by a thread of its own: scan meanwhile.
+    /// It is too large to wait for: scan, and let [`build_aside`] build it.
     NotYet,
 }
 
@@ -105,7 +105,6 @@ pub(crate) fn with_projection<T>(
     let shared = store.shared.cache.shared(project.id);
     let empty = shared.read().is_ok_and(|place| place.is_none());
     if empty && project.memories > BUILT_AT_ONCE {
-        build_aside(store, project.id);
         return Ok(Projected::NotYet);
     }
     {
@@ -131,7 +130,6 @@ pub(crate) fn with_projection<T>(
                 // The old one goes first, so that two are never in memory.
                 *place = None;
                 if project.memories > BUILT_AT_ONCE {
-                    build_aside(store, project.id);
                     return Ok(Projected::NotYet);
                 }
                 *place = Some(Projection::build(transaction, known, project)?);
@@ -147,24 +145,43 @@ pub(crate) fn with_projection<T>(
     })
 }
 
-/// Builds a large projection on a thread of its own, unless one is at it.
-fn build_aside(store: &SqliteStore, id: i64) {
-    if !store.shared.cache.begin_build(id) {
+/// Builds the projection of a project on this thread; `false` where it does not fit the budget or is being built.
+pub(crate) fn warm(store: &SqliteStore, name: &am_model::Project) -> Result<bool, StoreError> {
+    let Some(project) = store.read(|transaction, _| read::project(transaction, name))? else {
+        return Ok(false);
+    };
+    if !store.shared.cache.fits(project.memories) || !store.shared.cache.begin_build(project.id) {
+        return Ok(false);
+    }
+    let built = build_and_place(store, project.id);
+    store.shared.cache.end_build(project.id);
+    built.map(|()| true)
+}
+
+fn build_and_place(store: &SqliteStore, id: i64) -> Result<(), StoreError> {
+    let built = store.read(|transaction, known| {
+        let Some(project) = read::project_by_id(transaction, id)? else { return Ok(None) };
+        Projection::build(transaction, known, &project).map(Some)
+    })?;
+    if let Some(projection) = built {
+        let bytes = projection.bytes();
+        let shared = store.shared.cache.shared(id);
+        *shared.write().unwrap_or_else(PoisonError::into_inner) = Some(projection);
+        store.shared.cache.resized(id, bytes);
+    }
+    Ok(())
+}
+
+/// Builds a large projection on a thread of its own, unless one is at it or it does not fit the budget.
+pub(crate) fn build_aside(store: &SqliteStore, project: &ProjectRow) {
+    let id = project.id;
+    if !store.shared.cache.fits(project.memories) || !store.shared.cache.begin_build(id) {
         return;
     }
     let builder = store.clone();
     let started = std::thread::Builder::new().name("projection".to_owned()).spawn(move || {
-        let built = builder.read(|transaction, known| {
-            let Some(project) = read::project_by_id(transaction, id)? else { return Ok(None) };
-            Projection::build(transaction, known, &project).map(Some)
-        });
         // A build that fails leaves the place empty: searches go on by scans and try again.
-        if let Ok(Some(projection)) = built {
-            let bytes = projection.bytes();
-            let shared = builder.shared.cache.shared(id);
-            *shared.write().unwrap_or_else(PoisonError::into_inner) = Some(projection);
-            builder.shared.cache.resized(id, bytes);
-        }
+        drop(build_and_place(&builder, id));
         builder.shared.cache.end_build(id);
     });
     if started.is_err() {

@@ -210,6 +210,16 @@ impl SqliteStore {
         commit::commit(self, change)
     }
 
+    /// Builds the projection of a project before its first search, for programs that know what they will ask.
+    ///
+    /// Returns `false` where the project is unknown, does not fit the budget, or is being built already.
+    ///
+    /// # Errors
+    /// The store can't be read.
+    pub fn warm(&self, project: &Project) -> Result<bool, StoreError> {
+        query::warm(self, project)
+    }
+
     /// Searches on this thread: [`Store::search`] without a runtime.
     pub fn search_blocking(&self, query: &SearchQuery) -> SearchReply {
         query::search(self, query)

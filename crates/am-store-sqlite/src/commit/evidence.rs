@@ -37,7 +37,7 @@ pub(crate) fn seen(
         None if observation.event_id.starts_with(DELIVERY) => connection
             .prepare_cached(
                 "SELECT memory_id FROM observation WHERE project = ?1 AND session_id = ?2
-                 AND at BETWEEN ?3 AND ?4 AND origin = ?5 AND text IS ?6 AND substr(event_id, 1, 9) = 'delivery:'
+                 AND at BETWEEN ?3 AND ?4 AND origin = ?5 AND text = ?6 AND substr(event_id, 1, 9) = 'delivery:'
                  ORDER BY id LIMIT 1",
             )
             .and_then(|mut statement| {

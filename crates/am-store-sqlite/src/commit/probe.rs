@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use super::feed;
 use crate::projection::{Freshness, scan_near_duplicates};
-use crate::query::{Projected, with_projection};
+use crate::query::{Projected, build_aside, with_projection};
 use crate::read::{self, ProjectRow};
 use crate::row::storage_error;
 use crate::schema::{self, narrow_key};
@@ -47,6 +47,7 @@ pub(super) fn prepare(store: &SqliteStore, save: &Save) -> Result<Prepared, Stor
             }
             let expired_before = save.expired_before.map_or(i64::MIN, am_model::Instant::millis);
             let ids = scan_near_duplicates(transaction, project.id, terms, threshold, expired_before)?;
+            build_aside(store, &project);
             Ok(Some(Prepared::Scanned { change: project.last_change, ids }))
         })?;
         if let Some(prepared) = prepared {

@@ -1,15 +1,13 @@
 //! The int8 dot products, the one loop whose speed decides a search's: a portable form, and AVX2 where it is there.
 //!
-//! Vectors lie in blocks of [`ROWS`] rows, and in a block by pairs of dimensions: pair, row, dimension of the pair. A
-//! query whose pair is zero in both skips it, so that a sparse query reads little of the matrix; a dense one streams
-//! through it once, with the sums of a whole block in registers.
+//! Vectors lie in blocks of a number of rows, and in a block by pairs of dimensions: pair, row, dimension of the pair.
+//! A query skips the pairs in which it is zero, so that a sparse one reads little of the matrix, in long runs; a dense
+//! one streams through it once. The sums of a block stay in the first-level cache.
 //!
 //! `unsafe` lives here alone. Both forms compute the same integers; a test compares them.
 
-/// Rows of a block.
-pub(super) const ROWS: usize = 64;
-/// Bytes of one pair of dimensions in a block.
-const PAIR_BYTES: usize = ROWS * 2;
+/// Rows of a block are a multiple of this.
+pub(super) const LANES: usize = 8;
 
 /// A pair of dimensions in which a query is not zero.
 #[derive(Clone, Copy, Debug)]
@@ -31,112 +29,102 @@ pub(super) fn query_pairs(values: &[i8]) -> Vec<QueryPair> {
         .collect()
 }
 
-/// Returns the bytes of a block for vectors of `dimension` values.
-pub(super) fn block_bytes(dimension: usize) -> usize {
-    dimension.div_ceil(2) * PAIR_BYTES
+/// Returns the bytes of a block of `rows` vectors of `dimension` values.
+pub(super) fn block_bytes(rows: usize, dimension: usize) -> usize {
+    dimension.div_ceil(2) * rows * 2
 }
 
-/// Writes a vector into `row` of a block.
-pub(super) fn place(block: &mut [i8], row: usize, values: impl Iterator<Item = i8>) {
+/// Writes a vector into `row` of a block of `rows`.
+pub(super) fn place(block: &mut [i8], rows: usize, row: usize, values: impl Iterator<Item = i8>) {
     for (dimension, value) in values.enumerate() {
-        let at = dimension / 2 * PAIR_BYTES + row * 2 + dimension % 2;
+        let at = (dimension / 2 * rows + row) * 2 + dimension % 2;
         if let Some(place) = block.get_mut(at) {
             *place = value;
         }
     }
 }
 
-/// Computes the dot products of a query with every row of a block.
+/// Computes the dot products of a query with every row of a block; `sums` has one place for each.
 ///
 /// Exact in i32 up to 130,000 dimensions.
-pub(super) fn dots(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        avx2::dots(block, query, sums);
-        return;
+pub(super) fn dots(block: &[i8], query: &[QueryPair], sums: &mut [i32]) {
+    sums.fill(0);
+    let bytes = sums.len() * 2;
+    for QueryPair { pair, values } in query {
+        let Some(column) = block.get(pair * bytes..(pair + 1) * bytes) else { continue };
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            avx2::add(column, *values, sums);
+            continue;
+        }
+        portable(column, *values, sums);
     }
-    portable(block, query, sums);
 }
 
-fn portable(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
-    *sums = [0; ROWS];
-    for QueryPair { pair, values: [even, odd] } in query {
-        let Some(column) = block.get(pair * PAIR_BYTES..(pair + 1) * PAIR_BYTES) else { continue };
-        let (rows, _) = column.as_chunks::<2>();
-        for (sum, [left, right]) in sums.iter_mut().zip(rows) {
-            *sum += i32::from(*left) * i32::from(*even) + i32::from(*right) * i32::from(*odd);
-        }
+fn portable(column: &[i8], [even, odd]: [i8; 2], sums: &mut [i32]) {
+    let (rows, _) = column.as_chunks::<2>();
+    for (sum, [left, right]) in sums.iter_mut().zip(rows) {
+        *sum += i32::from(*left) * i32::from(even) + i32::from(*right) * i32::from(odd);
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-#[expect(
-    unsafe_code,
-    reason = "vector instructions; every slice is bounds-checked before its pointer is used"
-)]
+#[expect(unsafe_code, reason = "vector instructions; every chunk has the length its pointer is used for")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_madd_epi16,
-        _mm256_set1_epi32, _mm256_setzero_si256, _mm256_storeu_si256,
+        __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_loadu_si256,
+        _mm256_madd_epi16, _mm256_set1_epi32, _mm256_storeu_si256,
     };
 
-    use super::{PAIR_BYTES, QueryPair, ROWS};
-
-    /// Rows whose sums one register holds.
-    const LANES: usize = 8;
+    use super::LANES;
 
     /// Callers have checked that the processor has AVX2.
-    pub(super) fn dots(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
+    pub(super) fn add(column: &[i8], values: [i8; 2], sums: &mut [i32]) {
         // SAFETY: the only caller detects AVX2 first.
-        unsafe { registers(block, query, sums) }
+        unsafe { registers(column, values, sums) }
     }
 
     #[expect(clippy::cast_ptr_alignment, reason = "unaligned loads and stores")]
     #[target_feature(enable = "avx2")]
-    unsafe fn registers(block: &[i8], query: &[QueryPair], sums: &mut [i32; ROWS]) {
-        let mut totals = [_mm256_setzero_si256(); ROWS / LANES];
-        for QueryPair { pair, values: [even, odd] } in query {
-            let Some(column) = block.get(pair * PAIR_BYTES..(pair + 1) * PAIR_BYTES) else { continue };
-            let both = i32::from(*odd) << 16 | (i32::from(*even) & 0xffff);
-            let weights = _mm256_set1_epi32(both);
-            for (total, rows) in totals.iter_mut().zip(column.chunks_exact(LANES * 2)) {
-                // SAFETY: `rows` holds 16 bytes; the load is unaligned.
-                let rows = unsafe { _mm_loadu_si128(rows.as_ptr().cast::<__m128i>()) };
+    unsafe fn registers(column: &[i8], [even, odd]: [i8; 2], sums: &mut [i32]) {
+        let weights = _mm256_set1_epi32(i32::from(odd) << 16 | (i32::from(even) & 0xffff));
+        let (rows, totals) = (column.chunks_exact(LANES * 2), sums.chunks_exact_mut(LANES));
+        for (rows, totals) in rows.zip(totals) {
+            // SAFETY: `rows` holds 16 bytes, `totals` 8 i32; loads and stores are unaligned.
+            unsafe {
+                let rows = _mm_loadu_si128(rows.as_ptr().cast::<__m128i>());
                 let products = _mm256_madd_epi16(_mm256_cvtepi8_epi16(rows), weights);
-                *total = _mm256_add_epi32(*total, products);
+                let total = _mm256_loadu_si256(totals.as_ptr().cast::<__m256i>());
+                let total = _mm256_add_epi32(total, products);
+                _mm256_storeu_si256(totals.as_mut_ptr().cast::<__m256i>(), total);
             }
-        }
-        for (total, lanes) in totals.iter().zip(sums.chunks_exact_mut(LANES)) {
-            // SAFETY: `lanes` holds 8 i32, 32 bytes; the store is unaligned.
-            unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast::<__m256i>(), *total) };
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ROWS, block_bytes, dots, place, portable, query_pairs};
+    use super::{block_bytes, dots, place, portable, query_pairs};
 
     #[test]
     fn both_forms_give_the_dot_products() {
-        for dimension in [1, 2, 3, 63, 384, 385] {
+        for (rows, dimension) in [(8, 1), (16, 2), (64, 3), (64, 63), (1024, 384), (128, 385)] {
             let row = |row: usize| -> Vec<i8> {
-                (0..dimension)
-                    .map(|at| ((at * 37 + row * 11) % 255) as u8 as i8)
-                    .map(|v| v.max(-127))
-                    .collect()
+                (0..dimension).map(|at| (((at * 37 + row * 11) % 255) as u8 as i8).max(-127)).collect()
             };
-            let mut block = vec![0_i8; block_bytes(dimension)];
-            for number in 0..ROWS {
-                place(&mut block, number, row(number).into_iter());
+            let mut block = vec![0_i8; block_bytes(rows, dimension)];
+            for number in 0..rows {
+                place(&mut block, rows, number, row(number).into_iter());
             }
             let query: Vec<i8> =
                 (0..dimension).map(|at| if at % 3 == 0 { 0 } else { ((at * 91) % 127) as i8 - 60 }).collect();
             let pairs = query_pairs(&query);
-            let (mut fast, mut plain) = ([0; ROWS], [0; ROWS]);
+            let (mut fast, mut plain) = (vec![0; rows], vec![0; rows]);
             dots(&block, &pairs, &mut fast);
-            portable(&block, &pairs, &mut plain);
-            for number in 0..ROWS {
+            for pair in &pairs {
+                portable(&block[pair.pair * rows * 2..(pair.pair + 1) * rows * 2], pair.values, &mut plain);
+            }
+            for number in 0..rows {
                 let expected: i32 = row(number)
                     .iter()
                     .zip(&query)

@@ -117,11 +117,14 @@ pub(crate) fn scan_vector(
     let quantised = quantise(query);
     let first = narrow_key(project, 0);
     let mut collector = Collector::new(limit);
+    // Only a lifetime makes a row's age matter.
     let mut statement = connection
-        .prepare_cached(
+        .prepare_cached(if expired_before == i64::MIN {
+            "SELECT key, value, 0 FROM vec8 WHERE key BETWEEN ?1 AND ?2 ORDER BY key"
+        } else {
             "SELECT v.key, v.value, t.created_at FROM vec8 v JOIN terms t ON t.key = v.key
-             WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key",
-        )
+             WHERE v.key BETWEEN ?1 AND ?2 ORDER BY v.key"
+        })
         .map_err(storage_error)?;
     let mut rows = statement.query(params![first, narrow_key(project + 1, 0) - 1]).map_err(storage_error)?;
     // A sparse query needs few of a row's values.

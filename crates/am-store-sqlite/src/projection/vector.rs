@@ -2,14 +2,17 @@
 
 use am_store::StoreError;
 
-use super::kernel::{ROWS, block_bytes, dots, place, query_pairs};
+use super::kernel::{LANES, block_bytes, dots, place, query_pairs};
 use super::{Found, Hidden, Projection};
 
 /// Head of a stored int8 vector: scale and error norm, two f32.
 const HEAD: usize = 8;
 /// Slack for single-precision rounding of a dot product of unit vectors.
 const ROUNDING: f32 = 1e-5;
-/// Rows of one block between two looks at the threshold.
+/// Most rows of a block of the matrix; small projects have smaller blocks.
+const ROWS_MAX: usize = 1024;
+const ROWS_MIN: usize = 8 * LANES;
+/// Rows kept between two looks at the threshold.
 const BLOCK: usize = 1024;
 
 /// A vector in 8 bits: `value * scale` is within `error` (Euclidean norm) of the original.
@@ -59,6 +62,8 @@ pub(super) fn parts(bytes: &[u8]) -> Option<(f32, f32, &[u8])> {
 #[derive(Debug)]
 pub(super) struct Vectors {
     dimension: usize,
+    /// Rows of a block.
+    rows: usize,
     blocks: Vec<i8>,
     scales: Vec<f32>,
     errors: Vec<f32>,
@@ -66,17 +71,19 @@ pub(super) struct Vectors {
 
 impl Vectors {
     pub(super) fn new(dimension: usize, capacity: usize) -> Self {
+        let rows = capacity.next_power_of_two().clamp(ROWS_MIN, ROWS_MAX);
         Self {
             dimension,
-            blocks: Vec::with_capacity(capacity.div_ceil(ROWS) * block_bytes(dimension)),
+            rows,
+            blocks: Vec::with_capacity(capacity.div_ceil(rows) * block_bytes(rows, dimension)),
             scales: Vec::with_capacity(capacity),
             errors: Vec::with_capacity(capacity),
         }
     }
 
     pub(super) fn push(&mut self, bytes: Option<&[u8]>) {
-        let row = self.scales.len() % ROWS;
-        let size = block_bytes(self.dimension);
+        let row = self.scales.len() % self.rows;
+        let size = block_bytes(self.rows, self.dimension);
         if row == 0 {
             self.blocks.resize(self.blocks.len() + size, 0);
         }
@@ -84,7 +91,7 @@ impl Vectors {
         if let Some((scale, error, values)) = fits {
             let begin = self.blocks.len() - size;
             if let Some(block) = self.blocks.get_mut(begin..) {
-                place(block, row, values.iter().map(|value| *value as i8));
+                place(block, self.rows, row, values.iter().map(|value| *value as i8));
             }
             self.scales.push(scale);
             self.errors.push(error);
@@ -130,11 +137,12 @@ impl Projection {
         let quantised = quantise(query);
         let mut collector = Collector::new(limit);
         let pairs = query_pairs(&quantised.values);
-        let mut sums = [0_i32; ROWS];
-        let blocks = self.vectors.blocks.chunks_exact(block_bytes(self.dimension));
+        let rows = self.vectors.rows;
+        let mut sums = vec![0_i32; rows];
+        let blocks = self.vectors.blocks.chunks_exact(block_bytes(rows, self.dimension));
         for (number, block) in blocks.enumerate() {
             dots(block, &pairs, &mut sums);
-            let first = number * ROWS;
+            let first = number * rows;
             let scales = self.vectors.scales.iter().zip(&self.vectors.errors).skip(first);
             for (slot, (sum, (scale, error))) in sums.iter().zip(scales).enumerate() {
                 let slot = first + slot;
