@@ -79,7 +79,7 @@ mod tests {
 
         #[test]
         fn any_units_read_as_a_lossy_string(units in proptest::collection::vec(any::<u16>(), 0..20)) {
-            let escaped: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let escaped = units.iter().map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat();
             let read: String = serde_json::from_str(&repair(format!("\"{escaped}\"").as_bytes())).expect("JSON");
             prop_assert_eq!(read, String::from_utf16_lossy(&units));
         }

@@ -126,11 +126,14 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<ServerJsonRpcM
     };
     // An array would do for the fields of a structure, too.
     let envelope = text.starts_with('{').then(|| serde_json::from_str::<Envelope<'_>>(&text).ok()).flatten();
-    match &envelope {
-        // An answer to what we never asked, or a notification.
-        Some(Envelope { result: Some(_), .. } | Envelope { error: Some(_), .. }) => return Ok(None),
-        Some(Envelope { id: None, method: Some(_), .. }) => return Ok(None),
-        _ => {}
+    // Answers to what we never asked, and notifications.
+    let needs_no_answer = |envelope: &Envelope<'_>| {
+        envelope.result.is_some()
+            || envelope.error.is_some()
+            || (envelope.id.is_none() && envelope.method.is_some())
+    };
+    if envelope.as_ref().is_some_and(needs_no_answer) {
+        return Ok(None);
     }
     let (code, reason) = match error.classify() {
         serde_json::error::Category::Data => (ErrorCode::INVALID_REQUEST, "Invalid request"),

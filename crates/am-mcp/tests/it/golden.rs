@@ -42,7 +42,9 @@ impl Masks {
                     self.check(expected, &actual[key], &format!("{at}.{key}"));
                 }
             }
-            (Value::Number(expected), Value::Number(actual)) if at.ends_with(".score") => {
+            (Value::Number(expected), Value::Number(actual))
+                if at.rsplit_once('.').is_some_and(|(_, key)| key == "score") =>
+            {
                 let difference = expected.as_f64().unwrap() - actual.as_f64().unwrap();
                 assert!(difference.abs() < 1e-5, "{at}: expected {expected}, got {actual}");
             }

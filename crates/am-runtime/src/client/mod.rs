@@ -162,7 +162,7 @@ impl Client {
         }
     }
 
-    /// Asks for a route such as `memory/health?project=x`.
+    /// Asks for a route such as `memory/health?project=x`, percent-encoded where it needs to be.
     ///
     /// # Errors
     /// There is no answer; answers of any status are no errors.

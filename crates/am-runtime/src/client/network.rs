@@ -3,16 +3,19 @@
 use std::sync::{Arc, LazyLock};
 
 use am_hook::url::BaseUrl;
-use ureq::tls::{RootCerts, TlsConfig};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
 use super::{Failure, IDENTITY_HEADER, LARGEST, Reply, Request};
 
 /// Made on first use: reading the system's root certificates takes time.
 static AGENT: LazyLock<Agent> = LazyLock::new(|| {
-    // The system's own certificates: those of a team's server are often not public ones.
+    // The system's own certificates: those of a team's server are often not public ones. Without any, nobody is
+    // trusted, and that is what the error says.
+    let certificates = rustls_native_certs::load_native_certs().certs;
+    let roots: Vec<_> = certificates.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
     let tls = TlsConfig::builder()
-        .root_certs(RootCerts::PlatformVerifier)
+        .root_certs(RootCerts::Specific(Arc::new(roots)))
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .build();
     Agent::config_builder()
