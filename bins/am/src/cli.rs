@@ -1,8 +1,8 @@
 //! The commands and the options that all of them share.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     backup, bootstrap, check, completions, config, delete, demo, digest, doctor, eval, export, forget, hook,
@@ -33,7 +33,7 @@ pub(crate) struct Cli {
 pub(crate) struct Globals {
     /// Directory of the memory [default: where the platform keeps data]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
-    pub(crate) data_dir: Option<PathBuf>,
+    pub(crate) data_dir: Option<OsString>,
     /// Project [default: AGENT_MEMORY_PROJECT, else `default`]
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
     pub(crate) project: Option<String>,
@@ -43,9 +43,9 @@ pub(crate) struct Globals {
     /// Leave out remarks and progress
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub(crate) quiet: bool,
-    /// Say more, twice even more
-    #[arg(short, long, global = true, action = ArgAction::Count, help_heading = "Global options")]
-    pub(crate) verbose: u8,
+    /// Say more
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub(crate) verbose: bool,
     /// When to colour the output
     #[arg(
         long,
@@ -67,7 +67,7 @@ pub(crate) enum Command {
     /// Make the memory where it is missing, and wait until it answers
     Bootstrap(bootstrap::Arguments),
     /// Run the REST server, as am-server does
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Serve the MCP tools over standard input and output, as am-mcp does
     Mcp(mcp::Arguments),
     /// Capture one event of an agent, as am-hook does

@@ -16,7 +16,7 @@ use tokio::task::spawn_blocking;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, warn};
 
 /// Longest wait for the spool before a command that reads.
 const DRAIN_WAIT: Duration = Duration::from_secs(2);
@@ -31,15 +31,12 @@ pub(crate) struct Context<'a> {
     pub(crate) config: Config,
     pub(crate) output: Output,
     pub(crate) environment: Environment<'a>,
-    /// How often the user asked to be told more.
-    pub(crate) verbose: u8,
+    /// Whether the user wants to be told more.
+    pub(crate) verbose: bool,
 }
 
 /// The memory, open.
-pub(crate) struct Memory {
-    pub(crate) store: SqliteStore,
-    pub(crate) service: Service,
-}
+pub(crate) type Memory = open::Opened;
 
 impl Context<'_> {
     /// Returns the project of the command.
@@ -78,7 +75,7 @@ impl Context<'_> {
         let waiting = self.waiting();
         if waiting > 0 {
             let events = counted(waiting, "captured event waits", "captured events wait");
-            self.output.warning(format_args!("{events} in the spool and may bring text back later"));
+            warn(format_args!("{events} in the spool and may bring text back later"));
         }
         Ok(memory)
     }
@@ -95,27 +92,25 @@ impl Context<'_> {
     }
 
     async fn open(&self) -> Result<Memory> {
-        let config = self.config.clone();
-        let opened = spawn_blocking(move || open::open_store(&config, open::SMALL_PROJECTION_BYTES)).await?;
-        let attempt = || format!("can't open the memory in {}", self.config.data_dir.value.display());
-        let store = opened.map_err(|error| Failure::from(error).context(attempt()))?;
-        let service = open::service(&self.config, store.clone()).await?;
-        Ok(Memory { store, service })
+        open::open(&self.config, open::SMALL_PROJECTION_BYTES).await.map_err(|error| {
+            let directory = self.config.data_dir.value.display();
+            Failure::from(error).context(format_args!("can't open the memory in {directory}"))
+        })
     }
 
     /// Takes in what hooks have left. What fails waits on: the command goes on without it.
     async fn drain(&self, service: &Service, wait: Duration) {
         let drainer = Arc::new(Drainer::new(&self.config));
         match tokio::time::timeout(wait, drainer.drain(service)).await {
-            Ok(Ok(drained)) if self.verbose > 0 && drained.delivered > 0 => {
+            Ok(Ok(drained)) if self.verbose && drained.delivered > 0 => {
                 self.output.note(format_args!(
                     "took in {}",
                     counted(drained.delivered, "captured event", "captured events")
                 ));
             }
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => self.output.warning(error),
-            Err(_) => self.output.warning("captured events are still waiting in the spool"),
+            Ok(Err(error)) => warn(error),
+            Err(_) => warn("captured events are still waiting in the spool"),
         }
     }
 
@@ -132,7 +127,7 @@ impl Context<'_> {
         let maintained = spawn_blocking(move || store.maintain()).await;
         let pending = !matches!(maintained, Ok(Ok(Maintenance { erasure_pending: false, .. })));
         if pending {
-            self.output.warning("bytes of what was forgotten may still be on disk");
+            warn("bytes of what was forgotten may still be on disk");
             self.output.hint("`am verify` completes the erasure, when no other program reads the memory");
         }
         pending

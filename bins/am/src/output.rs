@@ -31,25 +31,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(json: bool, quiet: bool, color: Color, no_color: bool, force_color: bool) -> Self {
+    /// Makes the output of a command. `is_set` tells whether a variable has a value.
+    pub(crate) fn new(json: bool, quiet: bool, color: Color, is_set: impl Fn(&str) -> bool) -> Self {
         let colored = match color {
             Color::Always => true,
             Color::Never => false,
-            Color::Auto => !no_color && (force_color || io::stdout().is_terminal()),
+            Color::Auto => !is_set("NO_COLOR") && (is_set("CLICOLOR_FORCE") || io::stdout().is_terminal()),
         };
         Self { json, quiet, colored }
-    }
-
-    /// Writes a line of data.
-    pub(crate) fn line(self, line: impl Display) -> Result<()> {
-        Ok(writeln!(io::stdout().lock(), "{line}")?)
-    }
-
-    /// Writes data as JSON, on one line.
-    pub(crate) fn json(self, value: &impl Serialize) -> Result<()> {
-        let line = serde_json::to_string(value)
-            .map_err(|error| Failure::new(crate::exit::Exit::Failed, error.to_string()))?;
-        self.line(line)
     }
 
     /// Writes a remark to standard error, unless the user wants none.
@@ -57,11 +46,6 @@ impl Output {
         if !self.quiet {
             error_line(note);
         }
-    }
-
-    /// Writes a warning to standard error.
-    pub(crate) fn warning(self, warning: impl Display) {
-        error_line(format_args!("warning: {warning}"));
     }
 
     /// Writes what the user may do next to standard error, unless the user wants no remarks.
@@ -82,6 +66,23 @@ impl Output {
     fn styled(self, code: &str, text: &str) -> String {
         if self.colored { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
+}
+
+/// Writes a line of data.
+pub(crate) fn write_line(line: impl Display) -> Result<()> {
+    Ok(writeln!(io::stdout().lock(), "{line}")?)
+}
+
+/// Writes data as JSON, on one line.
+pub(crate) fn write_json(value: &impl Serialize) -> Result<()> {
+    let line = serde_json::to_string(value)
+        .map_err(|error| Failure::new(crate::exit::Exit::Failed, error.to_string()))?;
+    write_line(line)
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warn(warning: impl Display) {
+    error_line(format_args!("warning: {warning}"));
 }
 
 /// Writes a line to standard error. Where that is gone, nobody can be told.

@@ -10,7 +10,7 @@ use crate::commands;
 use crate::context::{Context, Environment};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, error_line};
+use crate::output::{Output, error_line, warn};
 
 /// Runs `am`.
 pub(crate) fn run(arguments: Vec<OsString>, environment: Environment<'_>) -> Exit {
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: Vec<OsString>, environment: Environment<'_>) -> Exi
         // What a host calls must never fail or print, whatever the arguments are.
         Some("hook") if !asks_for_help(&tail) => commands::hook::run(&head, tail, environment),
         // The contract says what each mistake is answered with.
-        Some("purge") if !asks_for_help(&tail) => match commands::purge::read(tail) {
+        Some("purge") if !asks_for_help(&tail) => match commands::purge::read(&head, tail) {
             Ok((globals, request)) => {
                 let globals = globals.into_iter().chain(head.into_iter().skip(1));
                 let arguments = std::iter::once(OsString::from("am")).chain(globals).collect();
@@ -107,26 +107,24 @@ fn within_contract(mut failure: Failure) -> Failure {
 fn execute(cli: Cli, purge: Option<commands::purge::Request>, environment: Environment<'_>) -> Result<Exit> {
     let Cli { globals, command } = cli;
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
-    let output =
-        Output::new(globals.json, globals.quiet, globals.color, is_set("NO_COLOR"), is_set("CLICOLOR_FORCE"));
-    let mut overrides =
-        Overrides::default().with(Key::DataDir, globals.data_dir).with(Key::Project, globals.project);
-    if let Command::Serve(arguments) = &command {
-        overrides = arguments.add_to(overrides);
-    }
+    let output = Output::new(globals.json, globals.quiet, globals.color, is_set);
+    let given = match &command {
+        Command::Serve(arguments) => arguments.overrides(),
+        _ => Overrides::default(),
+    };
+    let overrides = given.with(Key::DataDir, globals.data_dir).with(Key::Project, globals.project);
     if let Command::Completions(arguments) = command {
         return commands::completions::run(&arguments);
     }
     let config = Config::load(&overrides, environment)?;
-    for warning in &config.warnings {
-        output.warning(warning);
-    }
     let context = Context { config, output, environment, verbose: globals.verbose };
-    // The servers have runtimes of their own kind.
     match command {
-        Command::Serve(_) => commands::serve::run(context),
+        Command::Serve(arguments) => commands::serve::run(&context, &arguments),
         Command::Mcp(_) => commands::mcp::run(context),
         command => {
+            for warning in &context.config.warnings {
+                warn(warning);
+            }
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_time()
                 .build()
@@ -152,7 +150,10 @@ async fn dispatch(
         Command::Summarize(arguments) => commands::summarize::run(context, arguments).await,
         Command::Forget(arguments) => commands::forget::run(context, arguments).await,
         Command::Delete(arguments) => commands::delete::run(context, arguments).await,
-        Command::Purge(_) => commands::purge::run(context, purge.unwrap_or_default()).await,
+        Command::Purge(_) => match purge {
+            Some(request) => commands::purge::run(context, request).await,
+            None => Err(Failure::usage("`purge` comes right after the global options")),
+        },
         Command::Backup(arguments) => commands::backup::run(context, arguments).await,
         Command::Restore(arguments) => commands::restore::run(context, arguments).await,
         Command::Export(arguments) => commands::export::run(context, arguments).await,
@@ -164,7 +165,7 @@ async fn dispatch(
         Command::Stats(_) => commands::stats::run(context).await,
         Command::Doctor(_) => commands::doctor::run(context).await,
         Command::Config(arguments) => commands::config::run(context, arguments),
-        // These were run before there was a runtime.
+        // These run without this runtime.
         Command::Hook(_) | Command::Completions(_) | Command::Serve(_) | Command::Mcp(_) => Ok(Exit::Success),
     }
 }

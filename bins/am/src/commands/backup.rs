@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::bytes;
+use crate::output::{bytes, write_json};
 use crate::progress::Progress;
 
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let size = file.metadata().map_err(|error| Failure::file("read", &file, &error))?.len();
     let name = file.display().to_string();
     if output.json {
-        output.json(&json!({ "file": name, "bytes": size }))?;
+        write_json(&json!({ "file": name, "bytes": size }))?;
     } else {
         output.note(format_args!("copied the memory into {name} ({}) and checked the copy", bytes(size)));
     }

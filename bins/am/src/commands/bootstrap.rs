@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::output::{write_json, write_line};
 
 /// Longest wait until searches answer, and the pause between attempts.
 const WAIT: Duration = Duration::from_secs(30);
@@ -22,7 +23,7 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     // Opening has made every index: four unique ones, two of equality, the vectors, the text.
     let output = context.output;
     if !output.json {
-        output.line("bootstrapIndexes: OK (8 indexes ensured)")?;
+        write_line("bootstrapIndexes: OK (8 indexes ensured)")?;
     }
     let started = Instant::now();
     for attempt in 1.. {
@@ -34,14 +35,14 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
             None => {
                 if output.json {
                     let identity = memory.store.identity().await?;
-                    output.json(&json!({
+                    write_json(&json!({
                         "ready": true,
                         "attempt": attempt,
                         "profile": identity.profile.as_str(),
                         "embedder": identity.embedder,
                     }))?;
                 } else {
-                    output.line(format_args!(
+                    write_line(format_args!(
                         "READY \u{2014} searchByText responding on attempt {attempt} ({seconds:.1}s)"
                     ))?;
                 }

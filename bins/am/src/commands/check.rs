@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
+use crate::output::{write_json, write_line};
 
 /// Longest wait for one answer.
 const WAIT: Duration = Duration::from_secs(10);
@@ -126,16 +127,15 @@ fn show(
         let routes: Vec<Value> =
             checked.iter().map(|checked| entry("route", checked.route, &checked.wrong)).collect();
         let skills: Vec<Value> = skills.iter().map(|(name, wrong)| entry("skill", name, wrong)).collect();
-        return output
-            .json(&json!({ "url": target, "version": version, "routes": routes, "skills": skills }));
+        return write_json(&json!({ "url": target, "version": version, "routes": routes, "skills": skills }));
     }
-    output.line(format_args!("{target} is agent-memory {version}"))?;
+    write_line(format_args!("{target} is agent-memory {version}"))?;
     let routes = checked.iter().map(|checked| ("route", checked.route, &checked.wrong));
     let skills = skills.iter().map(|(name, wrong)| ("skill", *name, wrong));
     for (kind, name, wrong) in routes.chain(skills) {
         match wrong {
-            None => output.line(format_args!("ok    {kind} {name}"))?,
-            Some(wrong) => output.line(format_args!("FAIL  {kind} {name}: {wrong}"))?,
+            None => write_line(format_args!("ok    {kind} {name}"))?,
+            Some(wrong) => write_line(format_args!("FAIL  {kind} {name}: {wrong}"))?,
         }
     }
     Ok(())

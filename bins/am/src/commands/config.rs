@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::one_line;
+use crate::output::{one_line, write_json, write_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -33,7 +33,7 @@ pub(crate) fn run(context: &Context<'_>, arguments: Arguments) -> Result<Exit> {
             .iter()
             .map(|shown| json!({ "key": shown.key.name(), "value": shown.value, "origin": shown.origin }))
             .collect();
-        context.output.json(&json!({ "settings": settings }))?;
+        write_json(&json!({ "settings": settings }))?;
         return Ok(Exit::Success);
     }
     let widest = shown.iter().map(|shown| shown.value.chars().count()).max().unwrap_or(0).min(40);
@@ -41,9 +41,9 @@ pub(crate) fn run(context: &Context<'_>, arguments: Arguments) -> Result<Exit> {
         let (name, value) = (setting.key.name(), one_line(&setting.value));
         if origin {
             let line = format!("{name:<16} = {value:<widest$}  {}", context.output.faint(&setting.origin));
-            context.output.line(line)?;
+            write_line(line)?;
         } else {
-            context.output.line(format!("{name:<16} = {value}").trim_end_matches(' '))?;
+            write_line(format!("{name:<16} = {value}").trim_end_matches(' '))?;
         }
     }
     if let Some(file) = config_file(context.environment).filter(|_| origin) {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::context::{Context, caller};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::one_line;
+use crate::output::{one_line, write_json, write_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -30,13 +30,13 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let memory_id = receipt.memory_id.as_str();
     let deleted_at = receipt.deleted_at.to_string();
     if context.output.json {
-        context.output.json(&json!({
+        write_json(&json!({
             "deleted": true,
             "receipt": { "memoryId": memory_id, "deletedAt": deleted_at },
             "erasurePending": erasure_pending,
         }))?;
     } else {
-        context.output.line(format_args!("deleted {} at {deleted_at}", one_line(memory_id)))?;
+        write_line(format_args!("deleted {} at {deleted_at}", one_line(memory_id)))?;
     }
     Ok(Exit::Success)
 }

@@ -10,7 +10,7 @@ use super::search;
 use crate::context::{Context, Memory, caller};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::counted;
+use crate::output::{counted, write_json, write_line};
 use crate::view::HitView;
 
 /// Project and origin of what is saved.
@@ -21,7 +21,7 @@ const SHOWN: usize = 2;
 
 const KEYWORD: &str = "refresh tokens rotated";
 const SEMANTIC: &str = "the page makes a query per order and got slow";
-const HYBRID: &str = "why are rate limit counters not in redis";
+const HYBRID: &str = "rate limits: token bucket, or counters in redis?";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}
@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
                 json!({ "mode": found.mode.as_str(), "query": query, "results": results })
             })
             .collect();
-        context.output.json(&json!({ "ok": complete, "new": new, "searches": searches }))?;
+        write_json(&json!({ "ok": complete, "new": new, "searches": searches }))?;
     } else {
         show(context, &memory, new, &sessions, &searches).await?;
     }
@@ -88,9 +88,9 @@ async fn searches(memory: &Memory, project: &Project) -> [(&'static str, &'stati
     let smart =
         SmartSearch { query: HYBRID.to_owned(), concepts: vec![], project: project.clone(), limit: SHOWN };
     [
-        ("keyword: the words of the query", KEYWORD, service.search(search(KEYWORD)).await),
-        ("semantic: the nearest vectors", SEMANTIC, service.semantic_search(search(SEMANTIC)).await),
-        ("hybrid: both in one ranking", HYBRID, service.smart_search(smart).await),
+        ("Keyword search, by words", KEYWORD, service.search(search(KEYWORD)).await),
+        ("Semantic search, by vectors", SEMANTIC, service.semantic_search(search(SEMANTIC)).await),
+        ("Hybrid search, both in one ranking", HYBRID, service.smart_search(smart).await),
     ]
 }
 
@@ -104,7 +104,7 @@ async fn show(
     let output = context.output;
     let total = CORPUS.lines().count() as u64;
     let identity = memory.store.identity().await?;
-    output.line(format_args!(
+    write_line(format_args!(
         "The memory is in {}\n{} of {} made-up sessions are in project {NAME}: {new} saved now, {} known already",
         context.config.data_dir.value.display(),
         counted(total, "memory", "memories"),
@@ -112,29 +112,29 @@ async fn show(
         total - new,
     ))?;
     for (title, query, found) in searches {
-        output.line(format_args!("\n{}", output.strong(&format!("{title}: \"{query}\""))))?;
+        write_line(format_args!("\n{}", output.strong(&format!("{title}: \"{query}\""))))?;
         search::show(output, found, false)?;
     }
     if identity.embedder.starts_with("hash/") {
-        output.line(
+        write_line(
             "\nThe vectors are of the built-in hash embedder, which knows words but not what they mean: it finds\n\
              shared words in other proportions than the keyword search, not synonyms.",
         )?;
     }
-    output.line(format_args!(
+    write_line(format_args!(
         "\n{}\n  \
-         am remember \"what should not be forgotten\"         save something of your own\n  \
-         am search \"what was it\"                            find it again\n  \
-         am serve                                           share it over REST, on http://127.0.0.1:3111\n  \
-         am mcp                                             the command of an MCP server, for agents\n  \
-         am doctor                                          see whether all is well\n  \
-         am forget --session {} --project {NAME}      take a session of this demo out again",
+         am remember \"what should not be forgotten\"            save something of your own\n  \
+         am search \"what was it\"                              find it again\n  \
+         am serve                                             share it over REST, on http://127.0.0.1:3111\n  \
+         am mcp                                               the command of an MCP server, for agents\n  \
+         am doctor                                            see whether all is well\n  \
+         am forget --project {NAME} --session {:<16}  take a session of this demo out again",
         output.strong("What next"),
         sessions.first().map_or("ID", String::as_str),
     ))?;
-    output.note("hint: `cargo install --path bins/am --locked` puts `am` on your path");
+    output.hint("`cargo install --path bins/am --locked` puts `am` on your path");
     if searches.iter().all(|(_, _, found)| !found.hits.is_empty()) {
-        output.line("\ndemo OK")?;
+        write_line("\ndemo OK")?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::cli;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::harmless;
+use crate::output::{harmless, write_json, write_line};
 use crate::view::signals;
 
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) async fn recap(context: &Context<'_>, arguments: Arguments) -> Result
     let digest = arguments.digest(context)?;
     let recap = context.memory().await?.service.recap(digest).await;
     if context.output.json {
-        context.output.json(&json!({
+        write_json(&json!({
             "recap": recap.text,
             "sessionId": recap.session_id.as_ref().map(SessionId::as_str),
             "count": recap.count,
@@ -43,11 +43,11 @@ pub(crate) async fn recap(context: &Context<'_>, arguments: Arguments) -> Result
         return Ok(Exit::Success);
     }
     if recap.count > 0 {
-        context.output.line(harmless(&recap.text))?;
+        write_line(harmless(&recap.text))?;
     } else {
         context.output.note("nothing to show");
     }
-    show_signals(context.output, &recap.signals);
+    show_signals(&recap.signals);
     Ok(Exit::Success)
 }
 
@@ -55,7 +55,7 @@ pub(crate) async fn handoff(context: &Context<'_>, arguments: Arguments) -> Resu
     let digest = arguments.digest(context)?;
     let handoff = context.memory().await?.service.handoff(digest).await;
     if context.output.json {
-        context.output.json(&json!({
+        write_json(&json!({
             "handoff": handoff.text,
             "sessionId": handoff.session_id.as_ref().map(SessionId::as_str),
             "counts": { "memories": handoff.counts.memories, "sessions": handoff.counts.sessions },
@@ -63,7 +63,7 @@ pub(crate) async fn handoff(context: &Context<'_>, arguments: Arguments) -> Resu
         }))?;
         return Ok(Exit::Success);
     }
-    context.output.line(harmless(&handoff.text))?;
-    show_signals(context.output, &handoff.signals);
+    write_line(harmless(&handoff.text))?;
+    show_signals(&handoff.signals);
     Ok(Exit::Success)
 }

@@ -20,7 +20,7 @@ use tokio::task::spawn_blocking;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::{bytes, counted, one_line};
+use crate::output::{bytes, counted, one_line, write_json, write_line};
 use crate::permissions::open_to_others;
 
 /// Longest wait for a server.
@@ -123,14 +123,14 @@ fn show(context: &Context<'_>, findings: &[Finding]) -> Result<()> {
                 })
             })
             .collect();
-        return output.json(&json!({ "version": env!("CARGO_PKG_VERSION"), "findings": listed }));
+        return write_json(&json!({ "version": env!("CARGO_PKG_VERSION"), "findings": listed }));
     }
     for finding in findings {
         let Finding { subject, detail, .. } = finding;
         let status = finding.status.as_str();
-        output.line(format_args!("{status:<5} {}: {detail}", output.strong(subject)))?;
+        write_line(format_args!("{status:<5} {}: {detail}", output.strong(subject)))?;
         if let Some(hint) = &finding.hint {
-            output.line(format_args!("      hint: {hint}"))?;
+            write_line(format_args!("      hint: {hint}"))?;
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ use crate::evaluation::{
 };
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::Output;
+use crate::output::{Output, write_json, write_line};
 use crate::progress::Progress;
 
 #[derive(Debug, Args)]
@@ -37,7 +37,10 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     // The contract's variable; `rest` is its only value.
     let mode = (context.environment)("EVAL_MODE").filter(|mode| !mode.is_empty() && mode != "rest");
     if let Some(mode) = mode {
-        return Err(Failure::new(Exit::Failed, format!("EVAL_MODE: {mode:?} is not usable; allowed: rest")));
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("EVAL_MODE: {:?} is not usable; allowed: rest", mode.to_string_lossy()),
+        ));
     }
     let Arguments { corpora, profile, in_place, scorecard } = arguments;
     let built_in = built_in()?;
@@ -57,7 +60,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
             .map_err(|error| Failure { exit: Exit::CannotCreate, ..Failure::file("write", file, &error) })?;
         context.output.note(format_args!("wrote {}", file.display()));
     }
-    show(context.output, &measured, context.verbose > 0)?;
+    show(context.output, &measured, context.verbose)?;
     for measured in &measured {
         for (mode, metrics) in &measured.means {
             if metrics.recall_5 == 0.0 {
@@ -94,20 +97,20 @@ async fn measure(
 fn show(output: Output, measured: &[Measured], every_question: bool) -> Result<()> {
     if output.json {
         let corpora: Vec<Value> = measured.iter().map(as_json).collect();
-        return output.json(&json!({ "corpora": corpora }));
+        return write_json(&json!({ "corpora": corpora }));
     }
     for (position, measured) in measured.iter().enumerate() {
         if position > 0 {
-            output.line("")?;
+            write_line("")?;
         }
         let Measured { corpus, documents, questions, embedder, .. } = measured;
         let profile = measured.profile.as_str();
-        output.line(format_args!(
+        write_line(format_args!(
             "{corpus}: {documents} documents, {questions} questions, profile {profile}, embedder {embedder}"
         ))?;
-        output.line(output.strong("mode            R@5   R@10    MRR  nDCG@10"))?;
+        write_line(output.strong("mode            R@5   R@10    MRR  nDCG@10"))?;
         for (mode, metrics) in &measured.means {
-            output.line(format_args!(
+            write_line(format_args!(
                 "{:<12} {:>6.3} {:>6.3} {:>6.3}   {:>6.3}",
                 mode.as_str(),
                 metrics.recall_5,

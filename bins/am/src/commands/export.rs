@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::interchange;
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, write_json};
 use crate::progress::Progress;
 
 /// Log rows read in one step.
@@ -76,7 +76,7 @@ struct Written {
 
 fn say(output: Output, file: &Path, written: &Written) -> Result<()> {
     if output.json {
-        return output.json(&json!({
+        return write_json(&json!({
             "file": file.display().to_string(),
             "sessions": written.sessions,
             "memories": written.memories,

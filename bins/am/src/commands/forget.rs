@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::context::{Context, caller};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::counted;
+use crate::output::{counted, write_json};
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let erasure_pending = context.erase(&memory).await;
     if context.output.json {
         let names = |ids: &[MemoryId]| ids.iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>();
-        context.output.json(&json!({
+        write_json(&json!({
             "forgotten": !forgotten.is_empty(),
             "memories": names(&forgotten.memories),
             "derived": names(&forgotten.derived),

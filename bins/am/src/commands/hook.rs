@@ -26,12 +26,12 @@ pub(crate) fn run(head: &[OsString], tail: Vec<OsString>, environment: Environme
     let globals = Cli::try_parse_from(head).ok().map(|cli| cli.globals);
     let (data_dir, project) = globals.map_or((None, None), |globals| (globals.data_dir, globals.project));
     let lookup = |name: &str| match name {
-        "AGENT_MEMORY_DATA_DIR" => data_dir.clone().map(Into::into).or_else(|| environment(name)),
+        "AGENT_MEMORY_DATA_DIR" => data_dir.clone().or_else(|| environment(name)),
         "AGENT_MEMORY_PROJECT" => project.clone().map(Into::into).or_else(|| environment(name)),
         name => environment(name),
     };
     let settings = Settings::from_environment(lookup, std::env::current_dir().ok());
     let input = Some(io::stdin()).filter(|input| !input.is_terminal());
-    program::run(tail.into_iter(), settings, input, &mut io::stdout());
+    program::run(tail, settings, input, &mut io::stdout());
     Exit::Success
 }

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::interchange::{self, Line, Unreadable};
 use crate::lines::{self, LINE_MAX, Lines, Next};
-use crate::output::{Output, bytes, counted, error_line};
+use crate::output::{Output, bytes, counted, error_line, write_json};
 use crate::progress::Progress;
 
 /// Most records, and about how many bytes of them, go into one commit.
@@ -176,7 +176,7 @@ impl<'a> Import<'a> {
         if self.output.json {
             let lines: Vec<_> =
                 self.broken.iter().map(|(line, detail)| json!({ "line": line, "detail": detail })).collect();
-            self.output.json(&json!({
+            write_json(&json!({
                 "memories": memories,
                 "observations": observations,
                 "skipped": skipped,

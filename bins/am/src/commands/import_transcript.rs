@@ -13,7 +13,7 @@ use crate::context::{Context, caller};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::lines::{self, Lines, Next};
-use crate::output::{error_line, one_line};
+use crate::output::{error_line, one_line, write_json, write_line};
 use crate::progress::Progress;
 use crate::transcript::{self, Row};
 
@@ -69,10 +69,10 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     if arguments.dry_run {
         let rows = found.len();
         if output.json {
-            output.json(&json!({ "parsed": parsed, "rows": rows, "skippedPrompts": skipped_prompts }))?;
+            write_json(&json!({ "parsed": parsed, "rows": rows, "skippedPrompts": skipped_prompts }))?;
         } else {
             let at = am_service::Clock::now(&am_service::SystemClock);
-            output.line(format_args!(
+            write_line(format_args!(
                 "import-dry-run project={name} session={session} parsed={parsed} rows={rows} \
                  skipped_prompts={skipped_prompts} at={at}"
             ))?;
@@ -107,7 +107,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     }
     drop(progress);
     if output.json {
-        output.json(&json!({
+        write_json(&json!({
             "saved": saved,
             "deduped": deduped,
             "refused": refused,
@@ -117,7 +117,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
         }))?;
     } else {
         let at = memory.service.now();
-        output.line(format_args!(
+        write_line(format_args!(
             "import project={name} session={session} saved={saved} deduped={deduped} \
              skipped_prompts={skipped_prompts} at={at}"
         ))?;

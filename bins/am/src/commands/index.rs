@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use crate::context::{Context, caller};
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::counted;
+use crate::output::{counted, write_json};
 use crate::progress::Progress;
 
 #[derive(Debug, Args)]
@@ -64,7 +64,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let identity = memory.store.identity().await?;
     let profile = identity.profile.as_str();
     if output.json {
-        output.json(
+        write_json(
             &json!({ "memories": report.memories, "profile": profile, "analysis": identity.analysis }),
         )?;
     } else {

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::context::{Context, caller};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::{error_line, one_line};
+use crate::output::{error_line, one_line, write_json, write_line};
 use crate::program::takes_value;
 
 /// The usage line under every mistake.
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 }
 
 /// What to purge.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     days: u32,
     /// `None`: every project.
@@ -43,8 +43,22 @@ pub(crate) struct Request {
 }
 
 /// Reads the arguments after `purge`. Gives the global options among them apart, or what is wrong.
-pub(crate) fn read(tail: Vec<OsString>) -> std::result::Result<(Vec<OsString>, Request), String> {
+///
+/// `head` are the arguments before: a project that is named there counts.
+pub(crate) fn read(
+    head: &[OsString],
+    tail: Vec<OsString>,
+) -> std::result::Result<(Vec<OsString>, Request), String> {
     let (mut globals, mut own) = (vec![], vec![]);
+    for (position, argument) in head.iter().enumerate() {
+        let text = argument.to_string_lossy().into_owned();
+        if text == "--project" {
+            own.push(text);
+            own.extend(head.get(position + 1).map(|value| value.to_string_lossy().into_owned()));
+        } else if text.starts_with("--project=") {
+            own.push(text);
+        }
+    }
     let mut arguments = tail.into_iter();
     while let Some(argument) = arguments.next() {
         let text = argument.to_string_lossy().into_owned();
@@ -55,7 +69,7 @@ pub(crate) fn read(tail: Vec<OsString>) -> std::result::Result<(Vec<OsString>, R
                 globals.push(argument);
                 globals.extend(arguments.next().filter(|_| wants_value));
             }
-            "--json" | "--quiet" | "-q" | "--verbose" | "-v" | "-vv" => globals.push(argument),
+            "--json" | "--quiet" | "-q" | "--verbose" | "-v" => globals.push(argument),
             _ => own.push(text),
         }
     }
@@ -174,7 +188,7 @@ impl Purge<'_> {
             }
             if self.context.output.json {
                 let ids: Vec<&str> = would_delete.iter().map(am_model::MemoryId::as_str).collect();
-                return self.context.output.json(&json!({ "wouldDelete": ids }));
+                return write_json(&json!({ "wouldDelete": ids }));
             }
             let mut lines = String::new();
             for id in &would_delete {
@@ -182,10 +196,7 @@ impl Purge<'_> {
                 let _ = writeln!(lines, "{}", one_line(id.as_str()));
             }
             let (label, found, at) = (&self.label, would_delete.len(), self.service.now());
-            return self
-                .context
-                .output
-                .line(format_args!("{lines}purge-dry-run {label} would-delete={found} at={at}"));
+            return write_line(format_args!("{lines}purge-dry-run {label} would-delete={found} at={at}"));
         }
         self.health(&projects, "before").await?;
         for project in &projects {
@@ -210,7 +221,7 @@ impl Purge<'_> {
         for project in projects {
             let counts = self.service.counts(project).await?;
             let (name, memories, sessions) = (one_line(project.as_str()), counts.memories, counts.sessions);
-            self.context.output.line(format_args!(
+            write_line(format_args!(
                 "purge-health project={name} phase={phase} memories={memories} sessions={sessions}"
             ))?;
         }
@@ -219,13 +230,13 @@ impl Purge<'_> {
 
     fn finish(&self, status: &str) -> Result<()> {
         if self.context.output.json {
-            return self.context.output.json(&json!({
+            return write_json(&json!({
                 "deleted": self.deleted,
                 "partial": !status.is_empty(),
             }));
         }
         let Self { label, deleted, .. } = self;
         let at = self.service.now();
-        self.context.output.line(format_args!("purge {label} deleted={deleted}{status} at={at}"))
+        write_line(format_args!("purge {label} deleted={deleted}{status} at={at}"))
     }
 }

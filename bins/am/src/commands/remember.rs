@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::context::{Context, caller};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::one_line;
+use crate::output::{one_line, write_json, write_line};
 
 /// Most bytes that a text of the largest size takes, and one more to notice larger ones.
 const INPUT_MAX: u64 = CONTENT_MAX as u64 * 3 + 1;
@@ -47,7 +47,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     };
     if context.output.json {
         let concepts: Vec<&str> = remembered.concepts.iter().map(Concept::as_str).collect();
-        context.output.json(&json!({
+        write_json(&json!({
             "id": remembered.memory_id.as_str(),
             "sessionId": remembered.session_id.as_str(),
             "project": remembered.project.as_str(),
@@ -56,7 +56,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
             "consolidated": remembered.consolidated,
         }))?;
     } else {
-        context.output.line(&remembered.memory_id)?;
+        write_line(&remembered.memory_id)?;
         let project = one_line(remembered.project.as_str());
         let what = match (remembered.deduped, remembered.consolidated) {
             (true, _) => "known already",

@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::counted;
+use crate::output::{counted, write_json};
 use crate::progress::Progress;
 
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let statistics = memory.store.statistics().await?;
     let memories = statistics.memories;
     if output.json {
-        output.json(&json!({ "restored": true, "memories": memories, "sessions": statistics.sessions }))?;
+        write_json(&json!({ "restored": true, "memories": memories, "sessions": statistics.sessions }))?;
     } else {
         output.note(format_args!("restored {}", counted(memories, "memory", "memories")));
     }

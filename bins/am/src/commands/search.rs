@@ -10,7 +10,7 @@ use crate::cli;
 use crate::context::{Context, Memory};
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::{Output, harmless, one_line};
+use crate::output::{Output, harmless, one_line, warn, write_json, write_line};
 use crate::view::{HitView, signals};
 
 /// Longest excerpt of a memory, in UTF-16 code units.
@@ -62,7 +62,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     if output.json {
         let results: Vec<HitView<'_>> = found.hits.iter().map(HitView::from).collect();
         let mode = found.mode.as_str();
-        output.json(&json!({ "mode": mode, "results": results, "signals": signals(&found.signals) }))?;
+        write_json(&json!({ "mode": mode, "results": results, "signals": signals(&found.signals) }))?;
     } else {
         show(output, &found, arguments.full)?;
     }
@@ -78,7 +78,7 @@ pub(crate) fn show(output: Output, found: &SearchResults, full: bool) -> Result<
     for (number, hit) in (1..).zip(&found.hits) {
         show_hit(output, number, hit, full)?;
     }
-    show_signals(output, &found.signals);
+    show_signals(&found.signals);
     Ok(())
 }
 
@@ -89,7 +89,7 @@ fn show_hit(output: Output, number: usize, hit: &SearchHit, full: bool) -> Resul
     } else {
         text::cut_with_ellipsis(&one_line(&memory.content), EXCERPT_MAX)
     };
-    output.line(format_args!("{number}. {content}"))?;
+    write_line(format_args!("{number}. {content}"))?;
     let about = format!(
         "{} {} · {} · {} · {}",
         hit.source.as_str(),
@@ -98,13 +98,13 @@ fn show_hit(output: Output, number: usize, hit: &SearchHit, full: bool) -> Resul
         memory.created_at,
         one_line(memory.memory_id.as_str()),
     );
-    output.line(format_args!("   {}", output.faint(&about)))
+    write_line(format_args!("   {}", output.faint(&about)))
 }
 
 /// Says on standard error what an answer lacks.
-pub(crate) fn show_signals(output: Output, signals: &[Signal]) {
+pub(crate) fn show_signals(signals: &[Signal]) {
     for signal in signals {
-        output.warning(format_args!("the answer is partial: {}", one_line(&signal.0)));
+        warn(format_args!("the answer is partial: {}", one_line(&signal.0)));
     }
 }
 

@@ -1,30 +1,20 @@
 //! `am serve`: what am-server does, for those who have only `am` at hand.
 
-use am_runtime::config::{Key, Overrides};
-use clap::Args;
+use am_server::report;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 
-#[derive(Debug, Args)]
-pub(crate) struct Arguments {
-    /// Address to listen on
-    #[arg(long, value_name = "HOST")]
-    host: Option<String>,
-    /// Port to listen on
-    #[arg(long, value_name = "PORT")]
-    port: Option<String>,
-}
+pub(crate) use am_server::Arguments;
 
-impl Arguments {
-    /// Adds the flags to those of every command.
-    pub(crate) fn add_to(&self, overrides: Overrides) -> Overrides {
-        overrides.with(Key::Host, self.host.clone()).with(Key::Port, self.port.clone())
+/// Serves until a signal asks to stop. Makes a runtime of its own.
+pub(crate) fn run(context: &Context<'_>, arguments: &Arguments) -> Result<Exit> {
+    match am_server::run(&context.config, arguments.launch(context.environment)) {
+        Ok(()) => Ok(Exit::Success),
+        Err(error) => {
+            report(&error);
+            Err(Failure::shown(Exit::Failed))
+        }
     }
-}
-
-pub(crate) fn run(context: Context<'_>) -> Result<Exit> {
-    let _ = context;
-    Ok(Exit::Success)
 }

@@ -8,7 +8,7 @@ use crate::cli;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::one_line;
+use crate::output::{one_line, write_json, write_line};
 use crate::view::{MemoryView, SessionView};
 
 /// Longest excerpt of a memory, in UTF-16 code units.
@@ -31,13 +31,13 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
         let sessions = context.memory().await?.service.sessions(&project, arguments.limit).await?;
         if output.json {
             let sessions: Vec<SessionView<'_>> = sessions.iter().map(SessionView::from).collect();
-            output.json(&json!({ "sessions": sessions }))?;
+            write_json(&json!({ "sessions": sessions }))?;
             return Ok(Exit::Success);
         }
         for session in &sessions {
             let id = one_line(session.session_id.as_str());
             let times = format!("{}  {}", session.started_at, session.updated_at);
-            output.line(format_args!("{}  {id}", output.faint(&times)))?;
+            write_line(format_args!("{}  {id}", output.faint(&times)))?;
         }
         if sessions.is_empty() {
             output.note(format_args!("no session in project {:?}", one_line(project.as_str())));
@@ -49,14 +49,14 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let memories = service.session_memories(&project, &session_id, arguments.limit).await?;
     if output.json {
         let memories: Vec<MemoryView<'_>> = memories.iter().map(MemoryView::from).collect();
-        output.json(&json!({ "memories": memories }))?;
+        write_json(&json!({ "memories": memories }))?;
         return Ok(Exit::Success);
     }
     for memory in &memories {
         let about = format!("{}  {}", memory.created_at, one_line(memory.memory_id.as_str()));
         let content = text::cut_with_ellipsis(&one_line(&memory.content), EXCERPT_MAX);
         let origin = one_line(memory.origin.as_str());
-        output.line(format_args!("{}  ({origin}) {content}", output.faint(&about)))?;
+        write_line(format_args!("{}  ({origin}) {content}", output.faint(&about)))?;
     }
     if memories.is_empty() {
         output.note(format_args!("no memory in this session of project {:?}", one_line(project.as_str())));

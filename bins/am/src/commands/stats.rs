@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::bytes;
+use crate::output::{bytes, write_json, write_line};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}
@@ -17,7 +17,7 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     let identity = memory.store.identity().await?;
     let output = context.output;
     if output.json {
-        output.json(&json!({
+        write_json(&json!({
             "projects": statistics.projects,
             "sessions": statistics.sessions,
             "memories": statistics.memories,
@@ -53,7 +53,7 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
         ("made", identity.created_at.to_string()),
     ];
     for (name, value) in rows {
-        output.line(format_args!("{name:<9} {value}"))?;
+        write_line(format_args!("{name:<9} {value}"))?;
     }
     Ok(Exit::Success)
 }

@@ -8,7 +8,7 @@ use crate::cli;
 use crate::context::{Context, caller};
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::{error_line, one_line};
+use crate::output::{error_line, one_line, write_json, write_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let output = context.output;
     if output.json {
         let saved: Vec<&str> = summary.saved.iter().map(MemoryId::as_str).collect();
-        output.json(&json!({
+        write_json(&json!({
             "summary": summary.text,
             "lessons": summary.lessons,
             "memories": memories,
@@ -45,11 +45,10 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     }
     let (lessons, at) = (summary.lessons.len(), memory.service.now());
     if dry_run {
-        output
-            .line(format_args!("summarize-dry-run {label} memories={memories} lessons={lessons} at={at}"))?;
+        write_line(format_args!("summarize-dry-run {label} memories={memories} lessons={lessons} at={at}"))?;
     } else {
         let saved = summary.saved.len();
-        output.line(format_args!("summarize {label} saved={saved} lessons={lessons} at={at}"))?;
+        write_line(format_args!("summarize {label} saved={saved} lessons={lessons} at={at}"))?;
     }
     Ok(Exit::Success)
 }

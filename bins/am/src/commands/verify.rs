@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::counted;
+use crate::output::{counted, write_json, write_line};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}
@@ -18,7 +18,7 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     if output.json {
         let faults: Vec<_> =
             report.faults.iter().map(|fault| json!({ "area": fault.area, "detail": fault.detail })).collect();
-        output.json(&json!({
+        write_json(&json!({
             "ok": report.faults.is_empty(),
             "logEntries": report.log_entries,
             "chains": report.chains,
@@ -29,16 +29,16 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     } else {
         let rows = counted(report.log_entries, "row", "rows");
         let chains = counted(report.chains, "chain", "chains");
-        output.line(format_args!("log       {rows} in {chains}"))?;
+        write_line(format_args!("log       {rows} in {chains}"))?;
         let memories = counted(report.memories, "memory", "memories");
-        output.line(format_args!("memories  {memories} compared with everything derived from them"))?;
+        write_line(format_args!("memories  {memories} compared with everything derived from them"))?;
         let erasure = if report.erasure_pending { "pending" } else { "complete" };
-        output.line(format_args!("erasure   {erasure}"))?;
+        write_line(format_args!("erasure   {erasure}"))?;
         for fault in &report.faults {
-            output.line(format_args!("fault     {}: {}", fault.area, fault.detail))?;
+            write_line(format_args!("fault     {}: {}", fault.area, fault.detail))?;
         }
         let verdict = if report.faults.is_empty() { "everything holds" } else { "something is wrong" };
-        output.line(format_args!("verdict   {verdict}"))?;
+        write_line(format_args!("verdict   {verdict}"))?;
     }
     if report.erasure_pending {
         output.hint("another program reads the memory; run `am verify` again when it has stopped");
