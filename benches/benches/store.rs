@@ -144,15 +144,8 @@ fn size(name: &str, memories: usize, projects: usize) {
             }
             assert!(matches!(outcome, Outcome::Inserted { .. }));
         }
-        let content = corpus.text(place, memories * 2 + round);
-        bare.wall(|| {
-            baseline
-                .execute(
-                    "INSERT INTO memory(memory_id, content) VALUES (?1, ?2)",
-                    [MemoryId::random().as_str(), &content],
-                )
-                .unwrap()
-        });
+        let save = save_of(&corpus.text(place, memories * 2 + round), place, false);
+        bare.wall(|| insert_bare(&baseline, &save));
     }
     println!("remember, CPU ms p50 / p99:              {}", probing.show());
     println!("remember without probe, CPU ms:          {}", plain.show());
@@ -162,16 +155,45 @@ fn size(name: &str, memories: usize, projects: usize) {
     println!("remember / bare insert (medians):        {:.2}x", durable.median_ms() / bare.median_ms());
 }
 
-/// A table with one row per memory in the same file format, on the same disk, as durable as the store.
+/// A table of whole memory rows in the same file format, on the same disk, as durable as the store.
 fn baseline(directory: &std::path::Path) -> rusqlite::Connection {
     let connection = rusqlite::Connection::open(directory.join(format!("bare-{FILE_NAME}"))).unwrap();
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
-             CREATE TABLE memory(id INTEGER PRIMARY KEY, memory_id TEXT NOT NULL UNIQUE, content TEXT NOT NULL);",
+             CREATE TABLE memory(id INTEGER PRIMARY KEY, memory_id TEXT NOT NULL UNIQUE, project TEXT NOT NULL,
+               session_id TEXT NOT NULL, origin TEXT NOT NULL, importance REAL NOT NULL, created_at INTEGER NOT NULL,
+               dedup_key BLOB NOT NULL UNIQUE, content TEXT NOT NULL, vector BLOB);",
         )
         .unwrap();
     connection
+}
+
+fn insert_bare(connection: &rusqlite::Connection, save: &Save) {
+    let memory = &save.memory;
+    let vector: Option<Vec<u8>> = memory
+        .text
+        .vector
+        .as_ref()
+        .map(|vector| vector.iter().flat_map(|value| value.to_le_bytes()).collect());
+    connection
+        .prepare_cached(
+            "INSERT INTO memory(memory_id, project, session_id, origin, importance, created_at, dedup_key, content,
+               vector) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )
+        .unwrap()
+        .execute(rusqlite::params![
+            memory.memory_id.as_str(),
+            memory.project.as_str(),
+            memory.session_id.as_str(),
+            memory.origin.as_str(),
+            memory.importance.get(),
+            0_i64,
+            memory.text.dedup_key.0.as_slice(),
+            memory.text.content,
+            vector,
+        ])
+        .unwrap();
 }
 
 fn main() {

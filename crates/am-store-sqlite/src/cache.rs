@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use am_model::Project;
+
 use crate::projection::Projection;
 
 /// Bytes a memory takes in a projection, for the decision before it is built: postings and int8 vector.
@@ -22,6 +24,8 @@ struct Entry {
 #[derive(Debug, Default)]
 struct Entries {
     by_project: HashMap<i64, Entry>,
+    /// Row ids of projects whose projection was there, so that a save need not look.
+    by_name: HashMap<Project, i64>,
     clock: u64,
 }
 
@@ -51,6 +55,25 @@ impl ProjectionCache {
         let entry = entries.by_project.entry(project).or_default();
         entry.used = used;
         Arc::clone(&entry.shared)
+    }
+
+    /// Remembers the row id of a project whose projection is there.
+    pub(crate) fn named(&self, name: &Project, project: i64) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if !entries.by_name.contains_key(name) {
+            entries.by_name.insert(name.clone(), project);
+        }
+    }
+
+    /// Returns the place of a projection that was there.
+    pub(crate) fn known(&self, name: &Project) -> Option<Shared> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.clock += 1;
+        let used = entries.clock;
+        let project = entries.by_name.get(name).copied()?;
+        let entry = entries.by_project.get_mut(&project)?;
+        entry.used = used;
+        Some(Arc::clone(&entry.shared))
     }
 
     /// Claims the building of a project's projection; `false` where a thread is at it.
@@ -83,6 +106,7 @@ impl ProjectionCache {
                 .min_by_key(|(_, entry)| entry.used)
                 .map(|(id, _)| *id);
             let Some(oldest) = oldest else { break };
+            entries.by_name.retain(|_, project| *project != oldest);
             if let Some(entry) = entries.by_project.remove(&oldest) {
                 total -= entry.bytes;
             }
@@ -97,7 +121,9 @@ impl ProjectionCache {
 
     /// Forgets every projection.
     pub(crate) fn clear(&self) {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).by_project.clear();
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.by_project.clear();
+        entries.by_name.clear();
     }
 
     /// Returns the bytes all projections take.

@@ -46,9 +46,9 @@ pub(crate) enum Step {
 /// Applies one change, or nothing.
 pub(crate) fn commit(store: &SqliteStore, change: Change) -> Result<Outcome, StoreError> {
     let Change { audit, action } = change;
-    for _ in 0..PREPARATIONS {
+    for attempt in 0..PREPARATIONS {
         let prepared = match &action {
-            Action::Save(save) => probe::prepare(store, save)?,
+            Action::Save(save) => probe::prepare(store, save, attempt > 0)?,
             _ => probe::Prepared::Nothing,
         };
         let outcome = store.write(|transaction, known| {

@@ -28,9 +28,15 @@ pub(super) enum Prepared {
     Scanned { change: i64, ids: Vec<i64> },
 }
 
-/// Gets ready to probe for `save` in a read transaction.
-pub(super) fn prepare(store: &SqliteStore, save: &Save) -> Result<Prepared, StoreError> {
+/// Gets ready to probe for `save`.
+///
+/// The first time nothing is read: a projection that is there is caught up with under the lock, if it is not too far
+/// behind. Otherwise, and `again`, a read transaction does the work.
+pub(super) fn prepare(store: &SqliteStore, save: &Save, again: bool) -> Result<Prepared, StoreError> {
     let Some((threshold, terms)) = asked(save) else { return Ok(Prepared::Nothing) };
+    if !again && let Some(shared) = store.shared.cache.known(&save.memory.project) {
+        return Ok(Prepared::Projected(shared));
+    }
     loop {
         let prepared = store.read(|transaction, known| {
             let Some(project) = read::project(transaction, &save.memory.project)? else {
@@ -39,6 +45,7 @@ pub(super) fn prepare(store: &SqliteStore, save: &Save) -> Result<Prepared, Stor
             if store.shared.cache.fits(project.memories) {
                 match with_projection(store, transaction, known, &project, |_| ())? {
                     Projected::Used(()) => {
+                        store.shared.cache.named(&save.memory.project, project.id);
                         return Ok(Some(Prepared::Projected(store.shared.cache.shared(project.id))));
                     }
                     Projected::Ahead => return Ok(None),
