@@ -22,6 +22,7 @@ use std::sync::Arc;
 use am_service::{Service, ServiceError};
 use rmcp::service::{QuitReason, serve_directly};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 
 pub use note::Note;
 
@@ -87,9 +88,10 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let server = Server::new(Arc::new(Surface::new(source, options)));
+    let over = watch::Sender::new(false);
+    let server = Server::new(Arc::new(Surface::new(source, options)), over.subscribe());
     // Without rmcp's own opening: that ends the program for a notification that comes too early.
-    let running = serve_directly(server, Lines::new(reader, writer), None);
+    let running = serve_directly(server, Lines::new(reader, writer, over), None);
     let cancellation = running.cancellation_token();
     let waiting = running.waiting();
     tokio::pin!(waiting, stop);

@@ -25,6 +25,8 @@ pub(crate) struct Lines<R, W> {
     writer: Arc<Mutex<W>>,
     /// Set once the peer doesn't listen any more.
     deaf: watch::Sender<bool>,
+    /// Set once the peer says nothing more.
+    over: watch::Sender<bool>,
 }
 
 /// A line read.
@@ -35,13 +37,15 @@ enum Line {
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
-    pub(crate) fn new(reader: R, writer: W) -> Self {
+    /// Makes a peer; `over` is set when the conversation ends.
+    pub(crate) fn new(reader: R, writer: W, over: watch::Sender<bool>) -> Self {
         Self {
             reader: BufReader::with_capacity(16 << 10, reader),
             line: vec![],
             skipping: false,
             writer: Arc::new(Mutex::new(writer)),
             deaf: watch::Sender::new(false),
+            over,
         }
     }
 
@@ -188,11 +192,15 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let mut deaf = self.deaf.subscribe();
-        tokio::select! {
+        let message = tokio::select! {
             message = self.next() => message,
             // Nobody reads what we say: the conversation is over, even while the other stream is open.
             _ = deaf.wait_for(|deaf| *deaf) => None,
+        };
+        if message.is_none() {
+            self.over.send_replace(true);
         }
+        message
     }
 
     async fn close(&mut self) -> Result<(), io::Error> {

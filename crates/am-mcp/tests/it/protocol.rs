@@ -62,6 +62,25 @@ async fn the_newer_era_discovers_lists_and_calls_without_a_handshake() {
 }
 
 #[tokio::test]
+async fn who_listens_for_changes_is_acknowledged_and_let_go_at_the_end() {
+    let mut client = Client::over(service(Profile::Default).await);
+    let wanted = json!({"toolsListChanged": true, "promptsListChanged": true});
+    let params = json!({"_meta": modern_meta(), "notifications": wanted});
+    client
+        .send(&json!({"jsonrpc": "2.0", "id": 5, "method": "subscriptions/listen", "params": params}))
+        .await;
+    let acknowledged = client.receive().await;
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(acknowledged["params"]["notifications"], json!({"toolsListChanged": true}), "{acknowledged}");
+    let list = client.ask("tools/list", json!({"_meta": modern_meta()})).await;
+    assert_eq!(list["result"]["tools"].as_array().map(Vec::len), Some(11), "nothing waits for it");
+    let (ended, rest) = client.close().await;
+    assert_eq!(ended, Ended::Closed);
+    assert_eq!(rest.len(), 1, "{rest:?}");
+    assert_eq!(rest[0]["id"], 5);
+}
+
+#[tokio::test]
 async fn an_unknown_version_is_refused_and_a_discovery_without_metadata_is_explained() {
     let mut client = Client::over(service(Profile::Default).await);
     let mut meta = modern_meta();
