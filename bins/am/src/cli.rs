@@ -35,7 +35,7 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub(crate) data_dir: Option<OsString>,
     /// Project [default: AGENT_MEMORY_PROJECT, else `default`]
-    #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = name, help_heading = "Global options")]
     pub(crate) project: Option<String>,
     /// Write data as JSON
     #[arg(long, global = true, help_heading = "Global options")]
@@ -114,6 +114,11 @@ pub(crate) enum Command {
     Config(config::Arguments),
     /// Write the completions of a shell
     Completions(completions::Arguments),
+}
+
+/// Reads a name. A blank one is a mistake, such as a variable without a value: nothing else is meant by it.
+fn name(text: &str) -> Result<String, &'static str> {
+    if am_model::text::trim(text).is_empty() { Err("a name is wanted") } else { Ok(text.to_owned()) }
 }
 
 /// Reads a limit of 1 to 100.

@@ -106,6 +106,9 @@ fn within_contract(mut failure: Failure) -> Failure {
 
 fn execute(cli: Cli, purge: Option<commands::purge::Request>, environment: Environment<'_>) -> Result<Exit> {
     let Cli { globals, command } = cli;
+    if globals.project.is_some() && !takes_project(&command) {
+        return Err(Failure::usage("`--project` means nothing to this command"));
+    }
     let is_set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
     let output = Output::new(globals.json, globals.quiet, globals.color, is_set);
     let given = match &command {
@@ -131,6 +134,38 @@ fn execute(cli: Cli, purge: Option<commands::purge::Request>, environment: Envir
                 .map_err(|error| Failure::new(Exit::Failed, format!("can't start: {error}")))?;
             runtime.block_on(dispatch(command, purge, &context))
         }
+    }
+}
+
+/// Returns whether a command is about a project that can be chosen. Ignoring a choice would be a silent surprise.
+fn takes_project(command: &Command) -> bool {
+    match command {
+        Command::Remember(_)
+        | Command::Search(_)
+        | Command::Recap(_)
+        | Command::Handoff(_)
+        | Command::Sessions(_)
+        | Command::Summarize(_)
+        | Command::Forget(_)
+        | Command::Delete(_)
+        | Command::Purge(_)
+        | Command::Export(_)
+        | Command::Stats(_)
+        | Command::Hook(_)
+        | Command::Config(_) => true,
+        Command::Import(arguments) => arguments.source.is_some(),
+        Command::Demo(_)
+        | Command::Bootstrap(_)
+        | Command::Serve(_)
+        | Command::Mcp(_)
+        | Command::Backup(_)
+        | Command::Restore(_)
+        | Command::Check(_)
+        | Command::Eval(_)
+        | Command::Index(_)
+        | Command::Verify(_)
+        | Command::Doctor(_)
+        | Command::Completions(_) => false,
     }
 }
 

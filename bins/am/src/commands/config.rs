@@ -36,14 +36,14 @@ pub(crate) fn run(context: &Context<'_>, arguments: Arguments) -> Result<Exit> {
         write_json(&json!({ "settings": settings }))?;
         return Ok(Exit::Success);
     }
-    let widest = shown.iter().map(|shown| shown.value.chars().count()).max().unwrap_or(0).min(40);
     for setting in shown {
-        let (name, value) = (setting.key.name(), one_line(&setting.value));
+        let line = format!("{} = {}", setting.key.name(), one_line(&setting.value));
+        let line = line.trim_end_matches(' ');
         if origin {
-            let line = format!("{name:<16} = {value:<widest$}  {}", context.output.faint(&setting.origin));
-            write_line(line)?;
+            let from = context.output.faint(&format!("# {}", setting.origin));
+            write_line(format_args!("{line}  {from}"))?;
         } else {
-            write_line(format!("{name:<16} = {value}").trim_end_matches(' '))?;
+            write_line(line)?;
         }
     }
     if let Some(file) = config_file(context.environment).filter(|_| origin) {

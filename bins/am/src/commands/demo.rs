@@ -123,7 +123,7 @@ async fn show(
     }
     write_line(format_args!(
         "\n{}\n  \
-         am remember \"what should not be forgotten\"            save something of your own\n  \
+         am remember \"what should not be forgotten\"           save something of your own\n  \
          am search \"what was it\"                              find it again\n  \
          am serve                                             share it over REST, on http://127.0.0.1:3111\n  \
          am mcp                                               the command of an MCP server, for agents\n  \

@@ -1,18 +1,30 @@
-//! `am stats`: how much the memory holds.
+//! `am stats`: how much the memory holds, or one project of it.
 
-use am_store::Store as _;
+use am_model::Counts;
+use am_store::{Scope, Store as _};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
-use crate::output::{bytes, write_json, write_line};
+use crate::output::{bytes, one_line, write_json, write_line};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {}
 
 pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     let memory = context.memory().await?;
+    if let Scope::Project(project) = context.scope() {
+        let Counts { memories, sessions } = memory.service.counts(&project).await?;
+        if context.output.json {
+            write_json(&json!({ "project": project.as_str(), "memories": memories, "sessions": sessions }))?;
+        } else {
+            write_line(format_args!("{:<9} {}", "project", one_line(project.as_str())))?;
+            write_line(format_args!("{:<9} {sessions}", "sessions"))?;
+            write_line(format_args!("{:<9} {memories}", "memories"))?;
+        }
+        return Ok(Exit::Success);
+    }
     let statistics = memory.store.statistics().await?;
     let identity = memory.store.identity().await?;
     let output = context.output;
