@@ -135,7 +135,7 @@ fn size(name: &str, memories: usize, projects: usize) {
         for probe in [false, true] {
             let content = corpus.text(place, memories + round * 2 + usize::from(probe));
             let save = save_of(&content, place, probe);
-            let change = Change { audit: audit(), action: Action::Save(Box::new(save)) };
+            let change = Change { audit: audit(), analysis: None, action: Action::Save(Box::new(save)) };
             let samples = if probe { &mut probing } else { &mut plain };
             let begin = std::time::Instant::now();
             let outcome = samples.processor(|| store.commit_blocking(change).unwrap());

@@ -113,7 +113,11 @@ pub fn load(store: &SqliteStore, seed: u64, memories: usize, projects: usize) ->
         batch.push((stored, Some(terms)));
         if batch.len() == BATCH || number + 1 == memories {
             let import = Import { memories: std::mem::take(&mut batch), ..Import::default() };
-            store.commit_blocking(Change { audit: audit(), action: Action::Import(Box::new(import)) })?;
+            store.commit_blocking(Change {
+                audit: audit(),
+                analysis: None,
+                action: Action::Import(Box::new(import)),
+            })?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use am_model::{
     Actor, CONCEPTS_MAX, CONTENT_MAX, Channel, Concept, Importance, InvalidValue, MemoryId, MemoryKind,
     Origin, Project, SessionId, bounded_text,
 };
-use am_store::{Audit, NewMemory, Outcome, Save};
+use am_store::{Audit, NewMemory, Outcome, Save, StoreError};
 
 use crate::consolidate::Incoming;
 use crate::evidence::Event;
@@ -76,6 +76,21 @@ enum Saved {
 impl Service {
     /// Saves a text, unless the project has it: then it is deduplicated, revived or merged.
     pub async fn remember(&self, caller: &Caller, request: Remember) -> Result<Remembered, ServiceError> {
+        let mut patience = Patience::default();
+        loop {
+            match self.remember_as_of_now(caller, request.clone()).await {
+                // Another process changed the profile since the text was analysed.
+                Err(ServiceError::Store(StoreError::Outdated { .. })) => patience.wait().await?,
+                result => return result,
+            }
+        }
+    }
+
+    async fn remember_as_of_now(
+        &self,
+        caller: &Caller,
+        request: Remember,
+    ) -> Result<Remembered, ServiceError> {
         let Remember { content, concepts: given, project, session_id, origin, importance, event } = request;
         let content = bounded_text("content", &content, CONTENT_MAX)?;
         if given.len() > CONCEPTS_MAX {

@@ -143,7 +143,12 @@ impl Service {
     }
 
     pub(crate) async fn commit(&self, audit: Audit, action: Action) -> Result<Outcome, ServiceError> {
-        Ok(self.given.store.commit(Change { audit, action }).await?)
+        let brings_terms = matches!(
+            action,
+            Action::Save(_) | Action::Merge(_) | Action::ForgetSession(_) | Action::Import(_)
+        );
+        let analysis = brings_terms.then(|| self.identity().analysis.clone());
+        Ok(self.given.store.commit(Change { audit, analysis, action }).await?)
     }
 }
 

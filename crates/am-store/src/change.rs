@@ -18,6 +18,9 @@ use crate::record::{StoredLogEntry, StoredMemory, StoredObservation};
 pub struct Change {
     /// What the log says of it.
     pub audit: Audit,
+    /// Identity of the analysis that made its terms; another than the store's is [`crate::StoreError::Outdated`],
+    /// as another process may have begun a new epoch meanwhile. `None` where it brings none.
+    pub analysis: Option<String>,
     /// What it does.
     pub action: Action,
 }

@@ -48,6 +48,14 @@ pub enum StoreError {
         /// Embedder of the query.
         given: String,
     },
+    /// The terms of a change are of another analysis than the store's: it was rebuilt meanwhile. Nothing was written.
+    #[error("the store is of analysis {stored} by now, not of {given}")]
+    Outdated {
+        /// Analysis of the store.
+        stored: String,
+        /// Analysis of the change.
+        given: String,
+    },
     /// A change or query that makes no sense.
     #[error("not possible: {detail}")]
     Invalid {
@@ -68,6 +76,7 @@ impl StoreError {
             Self::Foreign => "Foreign",
             Self::Damaged { .. } => "Damaged",
             Self::EmbedderMismatch { .. } => "EmbedderMismatch",
+            Self::Outdated { .. } => "Outdated",
             Self::Invalid { .. } => "Invalid",
         }
     }

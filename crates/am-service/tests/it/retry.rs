@@ -13,7 +13,7 @@ use crate::support::{Fixture, caller, forty_words, project, request, session};
 /// Makes the change of another writer.
 fn by_another(action: Action) -> Change {
     let audit = Audit { at: Instant::default(), actor: Actor("test".to_owned()), channel: Channel::Cli };
-    Change { audit, action }
+    Change { audit, analysis: None, action }
 }
 
 fn lost() -> Step {

@@ -45,13 +45,19 @@ pub(crate) enum Step {
 
 /// Applies one change, or nothing.
 pub(crate) fn commit(store: &SqliteStore, change: Change) -> Result<Outcome, StoreError> {
-    let Change { audit, action } = change;
+    let Change { audit, analysis, action } = change;
     for attempt in 0..PREPARATIONS {
         let prepared = match &action {
             Action::Save(save) => probe::prepare(store, save, attempt > 0)?,
             _ => probe::Prepared::Nothing,
         };
         let outcome = store.write(|transaction, known| {
+            if let Some(given) = analysis.as_ref().filter(|given| **given != known.identity.analysis) {
+                return Err(StoreError::Outdated {
+                    stored: known.identity.analysis.clone(),
+                    given: given.clone(),
+                });
+            }
             let context = Context { transaction, audit: &audit, dimension: known.dimension };
             let step = match &action {
                 Action::Save(save) => save::save(&context, save, &prepared),

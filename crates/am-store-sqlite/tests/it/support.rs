@@ -81,7 +81,7 @@ pub(crate) fn note(content: &str, session: &str) -> Save {
 }
 
 pub(crate) fn commit(store: &SqliteStore, action: Action) -> Outcome {
-    store.commit_blocking(Change { audit: audit(), action }).unwrap()
+    store.commit_blocking(Change { audit: audit(), analysis: None, action }).unwrap()
 }
 
 pub(crate) fn save(store: &SqliteStore, content: &str) -> MemoryId {

@@ -183,7 +183,7 @@ impl Kit {
 
     pub(super) async fn try_commit_at(&self, at: Instant, action: Action) -> Result<Outcome, StoreError> {
         let audit = Audit { at, actor: Actor("tester".to_owned()), channel: Channel::Library };
-        self.store.commit(Change { audit, action }).await
+        self.store.commit(Change { audit, analysis: None, action }).await
     }
 
     pub(super) async fn try_commit(&self, action: Action) -> Result<Outcome, StoreError> {

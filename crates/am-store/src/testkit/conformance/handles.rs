@@ -119,7 +119,7 @@ async fn save_or_merge(kit: &Kit, save: Save) {
             actor: Actor("writer".to_owned()),
             channel: Channel::Library,
         };
-        kit.store.commit(Change { audit, action }).await.unwrap()
+        kit.store.commit(Change { audit, analysis: None, action }).await.unwrap()
     };
     let incoming = save.memory.text.content.clone();
     let session_id: SessionId = save.memory.session_id.clone();

@@ -90,6 +90,7 @@ suite! { $
         a_saved_text_is_in_every_arm_listing_and_count,
         a_repeated_text_is_saved_once,
         an_expired_text_is_revived,
+        terms_of_another_analysis_are_refused,
         a_text_without_terms_or_vector_is_listed_only,
         quoting_what_is_not_there_is_refused,
         a_repeated_quotation_settles_what_it_rests_on,

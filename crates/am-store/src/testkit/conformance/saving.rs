@@ -1,15 +1,15 @@
 //! Saves: what becomes of a text, and what is refused.
 
 use am_embed::analysis::Profile;
-use am_model::{DedupKey, Importance, Instant, MemoryId, MemoryKind, Origin, Verb};
+use am_model::{Actor, Channel, DedupKey, Importance, Instant, MemoryId, MemoryKind, Origin, Verb};
 
 use super::Factory;
 use crate::testkit::kit::{
     Kit, MANY, START, TICK, concepts, event, forget, home, ids, live, project, session, vector_query,
 };
 use crate::{
-    Action, Forget, ForgetSession, LiveMemory, Outcome, Part, Rewrite, SearchQuery, StoreError, StoredMemory,
-    Text,
+    Action, Audit, Change, Forget, ForgetSession, LiveMemory, Outcome, Part, Rewrite, SearchQuery,
+    StoreError, StoredMemory, Text,
 };
 
 pub(super) async fn a_saved_text_is_in_every_arm_listing_and_count(factory: &dyn Factory) {
@@ -111,6 +111,21 @@ pub(super) async fn an_expired_text_is_revived(factory: &dyn Factory) {
     assert_eq!(ids(&reply, &reply.lexical), vec![memory_id.clone()]);
     assert_eq!(ids(&reply, &reply.vector), vec![memory_id]);
     assert_eq!(reply.hidden, 0);
+    kit.verify().await;
+}
+
+pub(super) async fn terms_of_another_analysis_are_refused(factory: &dyn Factory) {
+    let kit = Kit::new(factory).await;
+    let save = Action::Save(Box::new(kit.note("analysed before the store was rebuilt")));
+    let audit = Audit { at: kit.tick(), actor: Actor("tester".to_owned()), channel: Channel::Library };
+    let given = "of-another-time".to_owned();
+    let change = Change { audit: audit.clone(), analysis: Some(given.clone()), action: save.clone() };
+    let stored = kit.store.identity().await.unwrap().analysis;
+    let refused = StoreError::Outdated { stored: stored.clone(), given };
+    assert_eq!(kit.store.commit(change).await, Err(refused));
+    assert_eq!(kit.store.counts(&home()).await.unwrap().memories, 0);
+    let change = Change { audit, analysis: Some(stored), action: save };
+    assert!(matches!(kit.store.commit(change).await, Ok(Outcome::Inserted { .. })));
     kit.verify().await;
 }
 

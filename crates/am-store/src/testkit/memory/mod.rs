@@ -106,6 +106,9 @@ impl Store for MemoryStore {
 
     async fn commit(&self, change: Change) -> Result<Outcome, StoreError> {
         let mut state = self.state()?;
+        if let Some(given) = change.analysis.filter(|given| *given != state.identity.analysis) {
+            return Err(StoreError::Outdated { stored: state.identity.analysis.clone(), given });
+        }
         let mut changed = state.clone();
         let audit = &change.audit;
         let outcome = match change.action {
