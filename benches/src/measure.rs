@@ -57,8 +57,22 @@ impl Samples {
 
 /// Returns the resident memory of this process in MiB, where the system tells.
 pub fn resident_mib() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    resident_mib_of(std::process::id())
+}
+
+/// Returns the resident memory of a process in MiB, where the system tells.
+pub fn resident_mib_of(process: u32) -> Option<f64> {
+    status_mib(process, "VmRSS:")
+}
+
+/// Returns the most that was ever resident of a process in MiB, where the system tells.
+pub fn peak_mib_of(process: u32) -> Option<f64> {
+    status_mib(process, "VmHWM:")
+}
+
+fn status_mib(process: u32, name: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
     let kib: f64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(kib / 1024.0)
 }
