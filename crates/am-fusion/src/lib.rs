@@ -1,8 +1,9 @@
-//! Ranking, lifecycle and similarity of agent-memory: the BM25 formula, rank fusion, decay, recall boost, TTL,
-//! near-duplicates and their merge, digests, session summaries, failure signals and retrieval metrics.
+//! Ranking, lifecycle and similarity of agent-memory, pure.
 //!
-//! Pure functions of their arguments. Holds no storage, reads no clock and no environment (the instant and the
-//! settings are arguments), and analyses no text (token sets and concepts are arguments too).
+//! Owns the BM25 formula, rank fusion, decay, recall boost, TTL, near-duplicates and their merge, digests, session
+//! summaries, failure signals and retrieval metrics: functions of their arguments. Holds no storage, reads no clock
+//! and no environment (the instant and the settings are arguments), and analyses no text (token sets and concepts are
+//! arguments too).
 
 pub mod bm25;
 pub mod digest;
