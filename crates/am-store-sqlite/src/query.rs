@@ -33,22 +33,10 @@ pub(crate) fn search(store: &SqliteStore, query: &SearchQuery) -> SearchReply {
         match store.read(|transaction, known| attempt(store, transaction, known, query)) {
             Ok(Some(reply)) => return reply,
             Ok(None) => {}
-            Err(error) => return failed(query, &error),
+            Err(error) => return SearchReply::failed(query, &error),
         }
     }
-    failed(query, &StoreError::Busy { waited_ms: 0 })
-}
-
-/// Returns the reply in which every arm that was asked failed.
-pub(crate) fn failed(query: &SearchQuery, error: &StoreError) -> SearchReply {
-    let arm = |asked: bool| if asked { Err(error.clone()) } else { Ok(Vec::new()) };
-    SearchReply {
-        rows: Vec::new(),
-        lexical: arm(query.terms.is_some()),
-        vector: arm(query.vector.is_some()),
-        concept: arm(!query.concepts.is_empty()),
-        hidden: 0,
-    }
+    SearchReply::failed(query, &StoreError::Busy { waited_ms: 0 })
 }
 
 /// Returns `None` where the projection is already past this snapshot.

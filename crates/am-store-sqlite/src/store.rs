@@ -247,7 +247,7 @@ impl Store for SqliteStore {
         let asked = query.clone();
         match self.run(move |store| Ok(query::search(store, &query))).await {
             Ok(reply) => reply,
-            Err(error) => query::failed(&asked, &error),
+            Err(error) => SearchReply::failed(&asked, &error),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use am_embed::analysis::Analysis;
 use am_model::{DedupKey, LogEntry, StoreId, WriterId};
-use am_store::{Fault, Scope, StoreError, VerifyReport, chain, is_ranked};
+use am_store::{Fault, Part, Scope, StoreError, VerifyReport, chain, is_ranked};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::projection::{Projection, quantise};
@@ -135,9 +135,7 @@ fn rows(connection: &Connection, known: &Known, faults: &mut Faults) -> Result<u
             if stored.dedup_key != DedupKey::of(&memory.project, &memory.content) {
                 faults.add("memory", format!("{id}: the dedup key is not its content's"));
             }
-            let text: usize = stored.parts.iter().map(|part| part.bytes).sum();
-            let pieces = stored.parts.iter().filter(|part| part.bytes > 0).count();
-            if text + pieces.saturating_sub(1) != memory.content.len() {
+            if Part::joined_bytes(&stored.parts) != memory.content.len() {
                 faults.add("memory", format!("{id}: its parts do not add up to its content"));
             }
             let Some(project) = read::project(connection, &memory.project)? else { continue };

@@ -63,6 +63,20 @@ pub struct ArmHit {
 /// The hits of one arm, best first, or why it failed.
 pub type Arm = Result<Vec<ArmHit>, StoreError>;
 
+impl SearchReply {
+    /// Makes the reply to `query` in which every arm that was asked failed.
+    pub fn failed(query: &SearchQuery, error: &StoreError) -> Self {
+        let arm = |asked: bool| if asked { Err(error.clone()) } else { Ok(Vec::new()) };
+        Self {
+            rows: Vec::new(),
+            lexical: arm(query.terms.is_some()),
+            vector: arm(query.vector.is_some()),
+            concept: arm(!query.concepts.is_empty()),
+            hidden: 0,
+        }
+    }
+}
+
 /// What the arms found. An arm that was left out is `Ok` and empty.
 #[derive(Clone, Debug)]
 pub struct SearchReply {

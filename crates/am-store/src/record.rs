@@ -14,6 +14,31 @@ pub struct Part {
     pub at: Instant,
 }
 
+impl Part {
+    /// Returns the bytes of a content whose pieces are these, the line feeds between them included.
+    pub fn joined_bytes(parts: &[Self]) -> usize {
+        let pieces = parts.iter().filter(|part| part.bytes > 0);
+        pieces.clone().map(|part| part.bytes).sum::<usize>() + pieces.count().saturating_sub(1)
+    }
+
+    /// Fits the last piece of text to the old content as a merged one keeps it: its end may have been cut.
+    ///
+    /// `None` where `merged` does not end with a line feed and `incoming_bytes` more bytes, or nothing is left of the
+    /// last piece.
+    pub fn fit_last(parts: &mut [Self], merged: &str, incoming_bytes: usize) -> Option<()> {
+        let kept = merged.len().checked_sub(incoming_bytes)?.checked_sub(1)?;
+        let ends_there = merged.get(kept..).is_some_and(|rest| rest.starts_with('\n'));
+        let mut pieces = parts.iter_mut().filter(|part| part.bytes > 0).rev();
+        let last = pieces.next()?;
+        let bytes = kept.checked_sub(pieces.map(|part| part.bytes + 1).sum())?;
+        if !ends_there || bytes == 0 || incoming_bytes == 0 {
+            return None;
+        }
+        last.bytes = bytes;
+        Some(())
+    }
+}
+
 /// A memory with everything that belongs to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredMemory {

@@ -112,10 +112,7 @@ fn rewrite_one(
     let kept: Vec<usize> =
         parts.iter().enumerate().filter(|(_, part)| part.session_id != *session).map(|(at, _)| at).collect();
     let staying: Vec<Part> = parts.into_iter().filter(|part| part.session_id != *session).collect();
-    let pieces = staying.iter().filter(|part| part.bytes > 0);
-    let bytes: usize =
-        pieces.clone().map(|part| part.bytes).sum::<usize>() + pieces.count().saturating_sub(1);
-    if bytes != rewrite.text.content.len() {
+    if Part::joined_bytes(&staying) != rewrite.text.content.len() {
         return Err(invalid("a rewritten text of another length than the remaining parts"));
     }
     let links: Vec<ConceptLink> = held

@@ -2,7 +2,7 @@
 
 use am_embed::analysis::AnalysedText;
 use am_model::{MemoryId, Session, StoreId, Verb};
-use am_store::{Import, Outcome, StoreError, StoredMemory, StoredObservation, Text, chain};
+use am_store::{Import, Outcome, Part, StoreError, StoredMemory, StoredObservation, Text, chain};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::log::{self, Told};
@@ -72,10 +72,7 @@ fn check_parts(stored: &StoredMemory) -> Result<(), StoreError> {
     if parts == 0 {
         return Err(invalid("a memory without parts"));
     }
-    let pieces = stored.parts.iter().filter(|part| part.bytes > 0);
-    let bytes: usize =
-        pieces.clone().map(|part| part.bytes).sum::<usize>() + pieces.count().saturating_sub(1);
-    if bytes != stored.memory.content.len() {
+    if Part::joined_bytes(&stored.parts) != stored.memory.content.len() {
         return Err(invalid("a memory whose parts are not as long as its content"));
     }
     if stored.concept_parts.len() != stored.memory.concepts.len()

@@ -102,7 +102,9 @@ fn append_part(context: &Context<'_>, held: &Held, merge: &Merge) -> Result<u32,
     let id = held.memory.id.0;
     let mut parts = read::parts(connection, &held.memory)?;
     if let Some(text) = &merge.text {
-        fit_last_piece(&mut parts, &text.content, merge.incoming_bytes)?;
+        Part::fit_last(&mut parts, &text.content, merge.incoming_bytes).ok_or_else(|| {
+            invalid("the merged text does not end with a line of the incoming one's length")
+        })?;
     }
     connection
         .prepare_cached("DELETE FROM part WHERE memory = ?1")
@@ -112,21 +114,6 @@ fn append_part(context: &Context<'_>, held: &Held, merge: &Merge) -> Result<u32,
     parts.push(Part { session_id: merge.session_id.clone(), bytes, at: context.audit.at });
     insert_parts(connection, id, &parts)?;
     Ok(parts.len() as u32 - 1)
-}
-
-fn fit_last_piece(parts: &mut [Part], merged: &str, incoming_bytes: usize) -> Result<(), StoreError> {
-    let kept = merged.len().checked_sub(incoming_bytes).and_then(|rest| rest.checked_sub(1));
-    let kept = kept.filter(|kept| merged.get(*kept..).is_some_and(|rest| rest.starts_with('\n')));
-    let mut pieces = parts.iter_mut().filter(|part| part.bytes > 0).rev();
-    let last = pieces.next();
-    let earlier: usize = pieces.map(|part| part.bytes + 1).sum();
-    match (kept.and_then(|kept| kept.checked_sub(earlier)), last) {
-        (Some(bytes), Some(last)) if bytes > 0 && incoming_bytes > 0 => {
-            last.bytes = bytes;
-            Ok(())
-        }
-        _ => Err(invalid("the merged text does not end with a line of the incoming one's length")),
-    }
 }
 
 /// Inserts the parts of a memory that has none stored.

@@ -3,7 +3,7 @@
 use am_embed::analysis::TermHash;
 use am_fusion::bm25;
 
-use super::{FREQUENCY_BITS, Hidden, Posting, Projection, frequency_in};
+use super::{FREQUENCY_BITS, Hidden, Posting, Projection, best, frequency_in};
 
 /// A hit: store id and score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,20 +96,7 @@ impl Projection {
             let Some(id) = self.ids.get(slot as usize).copied() else { continue };
             found.push((is_expired(slot), Found { id, score: exact(slot) }));
         }
-        found
-            .sort_by(|(_, left), (_, right)| right.score.total_cmp(&left.score).then(left.id.cmp(&right.id)));
-        let mut kept = Vec::with_capacity(limit.min(found.len()));
-        for (expired, hit) in found {
-            if kept.len() == limit {
-                break;
-            }
-            if expired {
-                hidden.insert(hit.id);
-            } else {
-                kept.push(hit);
-            }
-        }
-        kept
+        best(found, limit, hidden)
     }
 
     /// Returns a score no exact member of the best `limit` wanted slots lies below; 0 where there are fewer.

@@ -203,5 +203,22 @@ fn frequency_in(entries: &[u32], slot: u32) -> Option<u8> {
     entries.get(at).filter(|entry| **entry >> FREQUENCY_BITS == slot).map(|entry| *entry as u8)
 }
 
-/// Adds the ids of expired candidates of one arm to those of the others.
+/// The ids of expired candidates, of all arms.
 pub(crate) type Hidden = FxHashSet<i64>;
+
+/// Keeps the best `limit` live hits, ties by store id; the expired ones that are passed on the way go to `hidden`.
+fn best(mut found: Vec<(bool, Found)>, limit: usize, hidden: &mut Hidden) -> Vec<Found> {
+    found.sort_by(|(_, left), (_, right)| right.score.total_cmp(&left.score).then(left.id.cmp(&right.id)));
+    let mut kept = Vec::new();
+    for (expired, hit) in found {
+        if kept.len() == limit {
+            break;
+        }
+        if expired {
+            hidden.insert(hit.id);
+        } else {
+            kept.push(hit);
+        }
+    }
+    kept
+}

@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use super::build::parse;
 use super::near_duplicate::{reaches, sizes_fit};
 use super::vector::{Bounded, Collector, margin, parts, quantise, rescore};
-use super::{Found, Hidden};
+use super::{Found, Hidden, best};
 use crate::row::storage_error;
 use crate::schema::narrow_key;
 
@@ -72,7 +72,7 @@ pub(crate) fn scan_lexical(
     })?;
     let average = total_length as f64 / documents.max(1) as f64;
     let weights: Vec<f64> = containing.iter().map(|count| bm25::idf(documents, *count)).collect();
-    let mut found: Vec<(bool, Found)> = candidates
+    let found: Vec<(bool, Found)> = candidates
         .into_iter()
         .map(|candidate| {
             let score = weights
@@ -86,19 +86,7 @@ pub(crate) fn scan_lexical(
             (candidate.expired, Found { id: candidate.id, score })
         })
         .collect();
-    found.sort_by(|(_, left), (_, right)| right.score.total_cmp(&left.score).then(left.id.cmp(&right.id)));
-    let mut kept = Vec::new();
-    for (expired, hit) in found {
-        if kept.len() == limit {
-            break;
-        }
-        if expired {
-            hidden.insert(hit.id);
-        } else {
-            kept.push(hit);
-        }
-    }
-    Ok(kept)
+    Ok(best(found, limit, hidden))
 }
 
 /// As [`super::Projection::vector`].

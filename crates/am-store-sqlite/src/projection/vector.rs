@@ -3,7 +3,7 @@
 use am_store::StoreError;
 
 use super::kernel::{LANES, block_bytes, dots, place, query_pairs};
-use super::{Found, Hidden, Projection};
+use super::{Found, Hidden, Projection, best};
 
 /// Head of a stored int8 vector: scale and error norm, two f32.
 const HEAD: usize = 8;
@@ -215,17 +215,5 @@ pub(super) fn rescore(
         let cosine: f32 = query.iter().zip(&vector).map(|(left, right)| left * right).sum();
         scored.push((row.expired, Found { id: row.id, score: f64::from(cosine) }));
     }
-    scored.sort_by(|(_, left), (_, right)| right.score.total_cmp(&left.score).then(left.id.cmp(&right.id)));
-    let mut kept = Vec::new();
-    for (expired, hit) in scored {
-        if kept.len() == limit {
-            break;
-        }
-        if expired {
-            hidden.insert(hit.id);
-        } else {
-            kept.push(hit);
-        }
-    }
-    Ok(kept)
+    Ok(best(scored, limit, hidden))
 }

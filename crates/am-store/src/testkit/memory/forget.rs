@@ -6,7 +6,7 @@ use std::sync::Arc;
 use am_model::{MemoryId, Project, SessionId, Verb};
 
 use super::save::replace_text;
-use super::state::{LogRow, Row, State, invalid, joined_bytes};
+use super::state::{LogRow, Row, State, invalid};
 use crate::{Audit, Forget, ForgetSession, Outcome, Part, Rewrite, StoreError, StoredMemory};
 
 impl State {
@@ -132,7 +132,7 @@ impl State {
             .filter(|(_, part)| part.session_id != *session)
             .map(|(index, part)| (index, part.clone()))
             .unzip();
-        if joined_bytes(&parts) != rewrite.text.content.len() {
+        if Part::joined_bytes(&parts) != rewrite.text.content.len() {
             return Err(invalid("a rewritten text of another length than the remaining parts"));
         }
         let memory = &mut rewritten.stored.memory;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use am_model::{MemoryId, Session, Verb};
 
-use super::state::{LogRow, Row, State, invalid, joined_bytes, next};
-use crate::{Audit, Import, Outcome, StoreError, StoredMemory, StoredObservation};
+use super::state::{LogRow, Row, State, invalid, next};
+use crate::{Audit, Import, Outcome, Part, StoreError, StoredMemory, StoredObservation};
 
 impl State {
     pub(super) fn import(&mut self, audit: &Audit, import: Import) -> Result<Outcome, StoreError> {
@@ -90,7 +90,7 @@ fn check_parts(stored: &StoredMemory) -> Result<(), StoreError> {
     if parts == 0 {
         return Err(invalid("a memory without parts"));
     }
-    if joined_bytes(&stored.parts) != stored.memory.content.len() {
+    if Part::joined_bytes(&stored.parts) != stored.memory.content.len() {
         return Err(invalid("a memory whose parts are not as long as its content"));
     }
     if stored.concept_parts.len() != stored.memory.concepts.len()

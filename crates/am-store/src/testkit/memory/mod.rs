@@ -129,7 +129,7 @@ impl Store for MemoryStore {
     async fn search(&self, query: SearchQuery) -> SearchReply {
         match self.state() {
             Ok(state) => state.search(&query),
-            Err(error) => search::failed(&query, &error),
+            Err(error) => SearchReply::failed(&query, &error),
         }
     }
 

@@ -120,7 +120,9 @@ impl State {
         if writes {
             let bytes = if text.is_some() { incoming_bytes } else { 0 };
             if let Some(text) = text {
-                grow(&mut grown.stored, &text, incoming_bytes)?;
+                Part::fit_last(&mut grown.stored.parts, &text.content, incoming_bytes).ok_or_else(|| {
+                    invalid("the merged text does not end with a line of the incoming one's length")
+                })?;
                 replace_text(&mut grown, text);
             }
             self.make_concepts(row.project(), &missing);
@@ -227,22 +229,6 @@ fn missing(linked: &[Concept], concepts: Vec<Concept>) -> Vec<Concept> {
         }
     }
     missing
-}
-
-/// Fits the last piece of text to the old content as the merged one keeps it: its trailing white space may be cut.
-fn grow(stored: &mut StoredMemory, text: &Text, incoming_bytes: usize) -> Result<(), StoreError> {
-    let kept = text.content.len().checked_sub(incoming_bytes).and_then(|rest| rest.checked_sub(1));
-    let kept = kept.filter(|kept| text.content.get(*kept..).is_some_and(|rest| rest.starts_with('\n')));
-    let mut pieces = stored.parts.iter_mut().filter(|part| part.bytes > 0).rev();
-    let last = pieces.next();
-    let earlier: usize = pieces.map(|part| part.bytes + 1).sum();
-    match (kept.and_then(|kept| kept.checked_sub(earlier)), last) {
-        (Some(bytes), Some(last)) if bytes > 0 && incoming_bytes > 0 => {
-            last.bytes = bytes;
-            Ok(())
-        }
-        _ => Err(invalid("the merged text does not end with a line of the incoming one's length")),
-    }
 }
 
 /// Puts another text and what is derived from it into a row.

@@ -138,15 +138,3 @@ impl Reply {
         hits
     }
 }
-
-/// Returns a reply in which every arm that was asked failed.
-pub(super) fn failed(query: &SearchQuery, error: &StoreError) -> SearchReply {
-    let arm = |asked: bool| if asked { Err(error.clone()) } else { Ok(Vec::new()) };
-    SearchReply {
-        rows: Vec::new(),
-        lexical: arm(query.terms.is_some()),
-        vector: arm(query.vector.is_some()),
-        concept: arm(!query.concepts.is_empty()),
-        hidden: 0,
-    }
-}

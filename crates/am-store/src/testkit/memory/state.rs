@@ -10,7 +10,7 @@ use am_model::{
 };
 
 use crate::chain::{self, digest_of, keyed_digest};
-use crate::{Audit, Part, StoreError, StoreIdentity, StoredMemory, StoredObservation};
+use crate::{Audit, StoreError, StoreIdentity, StoredMemory, StoredObservation};
 
 /// Events without an id of the host's own start their key so.
 const DELIVERY: &str = "delivery:";
@@ -232,12 +232,6 @@ impl LogRow {
     pub(super) fn of(verb: Verb, targets: Vec<MemoryId>) -> Self {
         Self { verb, targets, reason: None, before: None, after: None }
     }
-}
-
-/// Returns the bytes of the content that `parts` make.
-pub(super) fn joined_bytes(parts: &[Part]) -> usize {
-    let pieces = parts.iter().filter(|part| part.bytes > 0);
-    pieces.map(|part| part.bytes.saturating_add(1)).fold(0, usize::saturating_add).saturating_sub(1)
 }
 
 pub(super) fn invalid(detail: impl Into<String>) -> StoreError {
