@@ -64,7 +64,7 @@ async fn serve(config: Config, parent: parent::Parent, journal: &Arc<Journal>) -
 /// Drains the spool and completes erasure, once a client has made us open the store.
 async fn look_after(config: Config, lazy: Lazy, journal: Arc<Journal>) {
     let opened = lazy.opened().await;
-    let maintained = maintenance::run(opened.store, |result| {
+    let maintained = maintenance::run(config.clone(), opened.clone(), |result| {
         if let Err(error) = result {
             journal.say_once("maintenance", &error);
         }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use am_api::{ApiSettings, Metrics, Router, router};
 use am_hook::spool::{Drained, SpoolError};
 use am_runtime::config::{Config, Secret};
-use am_runtime::maintenance;
+use am_runtime::maintenance::{self, Maintained};
 use am_runtime::open::{self, Opened, SERVER_PROJECTION_BYTES};
 use am_runtime::spool::Drainer;
-use am_store::StoreError;
-use am_store_sqlite::{Maintenance, SqliteStore};
+use am_service::ServiceError;
+use am_store_sqlite::SqliteStore;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::accept::{Acceptor, Limits};
@@ -102,8 +102,9 @@ async fn serve(config: &Config, launch: &Launch) -> Result<SqliteStore, ServeErr
     #[cfg(unix)]
     let own_socket = serve_socket(config, &acceptor, &api).await;
     acceptor.serve(bound.listener, api);
-    tokio::spawn(Arc::new(Drainer::new(config)).run(service, report_drain));
-    tokio::spawn(maintenance::run(store.clone(), report_maintenance));
+    tokio::spawn(Arc::new(Drainer::new(config)).run(service.clone(), report_drain));
+    let opened = Opened { store: store.clone(), service: service.clone() };
+    tokio::spawn(maintenance::run(config.clone(), opened, report_maintenance));
 
     let auth = if secret.is_some() { "bearer-required" } else { "open" };
     say(&format!("agent-memory REST on http://{}:{} (auth: {auth})", listen::in_url(host), bound.port));
@@ -179,11 +180,17 @@ fn report_drain(drained: Result<Drained, SpoolError>) {
     }
 }
 
-fn report_maintenance(maintained: Result<Maintenance, StoreError>) {
+fn report_maintenance(maintained: Result<Maintained, ServiceError>) {
     match maintained {
-        Ok(Maintenance { erasure_pending: false, .. }) => say("[agentmemory] erasure complete"),
+        Ok(Maintained::Erasure { pending: false }) => say("[agentmemory] erasure complete"),
         // It is tried again.
-        Ok(_) => {}
+        Ok(Maintained::Erasure { pending: true }) => {}
+        Ok(Maintained::Evidence { purged }) => {
+            say(&format!("[agentmemory] {purged} observations past their age were removed"));
+        }
+        Ok(Maintained::Rebuilt { memories }) => {
+            say(&format!("[agentmemory] the index of {memories} memories was derived anew for this version"));
+        }
         Err(error) => warn(&format!("can't look after the store: {error}")),
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use am_hook::spool::Spool;
 use am_model::{Actor, Channel, Project};
 use am_runtime::config::{Config, Origin};
+use am_runtime::maintenance::{self, Maintained};
 use am_runtime::open;
 use am_runtime::spool::Drainer;
 use am_service::{Caller, Service};
@@ -92,10 +93,18 @@ impl Context<'_> {
     }
 
     async fn open(&self) -> Result<Memory> {
-        open::open(&self.config, open::SMALL_PROJECTION_BYTES).await.map_err(|error| {
+        let failed = |error: am_service::ServiceError| {
             let directory = self.config.data_dir.value.display();
             Failure::from(error).context(format_args!("can't open the memory in {directory}"))
-        })
+        };
+        let opened = open::open(&self.config, open::SMALL_PROJECTION_BYTES).await.map_err(failed)?;
+        if let Some(Maintained::Rebuilt { memories }) =
+            maintenance::upgrade(&self.config, &opened).await.map_err(failed)?
+        {
+            let memories = counted(memories, "memory", "memories");
+            self.output.note(format_args!("derived the index of {memories} anew for this version"));
+        }
+        Ok(opened)
     }
 
     /// Takes in what hooks have left. What fails waits on: the command goes on without it.

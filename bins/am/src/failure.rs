@@ -90,6 +90,9 @@ impl From<StoreError> for Failure {
             StoreError::Damaged { .. } => failure(Exit::Failed)
                 .hint("`am verify` says what is wrong; `am restore FILE --replace` brings a back-up back"),
             StoreError::EmbedderMismatch { .. } => failure(Exit::Configuration),
+            StoreError::Outdated { .. } => failure(Exit::Temporary).hint(
+                "another version of agent-memory uses this store; upgrade the older one, then try again",
+            ),
             StoreError::Invalid { .. } => failure(Exit::Failed),
         }
     }

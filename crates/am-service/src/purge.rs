@@ -1,7 +1,7 @@
 //! Purging: memories past an age are removed, page by page.
 
 use am_model::{Instant, MemoryId, Project, StoreId, Verb};
-use am_store::{Forget, Scope};
+use am_store::{Action, Audit, Forget, Outcome, Scope};
 
 use crate::{Caller, Service, ServiceError};
 
@@ -19,6 +19,23 @@ pub struct PurgeProgress {
 }
 
 impl Service {
+    /// Removes the evidence of every project that is older than `days`, and returns the number of observations.
+    ///
+    /// Memories that it led to stay. Each page is one commit; a failure leaves the pages before it removed.
+    pub async fn purge_evidence(&self, caller: &Caller, days: u32) -> Result<u64, ServiceError> {
+        let before = self.purge_cutoff(days);
+        let mut purged = 0;
+        loop {
+            let audit = Audit { at: self.now(), actor: caller.actor.clone(), channel: caller.channel };
+            let action = Action::PurgeEvidence { before, limit: PAGE };
+            match self.commit(audit, action).await? {
+                Outcome::Forgotten { observations: 0, .. } => return Ok(purged),
+                Outcome::Forgotten { observations, .. } => purged += observations,
+                _ => return Err(ServiceError::Unexpected { verb: "purge" }),
+            }
+        }
+    }
+
     /// Returns the instant before which memories are older than `days`.
     pub fn purge_cutoff(&self, days: u32) -> Instant {
         self.now().plus_millis(-i64::from(days) * DAY_MILLIS)

@@ -79,8 +79,13 @@ impl Service {
         let mut patience = Patience::default();
         loop {
             match self.remember_as_of_now(caller, request.clone()).await {
-                // Another process changed the profile since the text was analysed.
-                Err(ServiceError::Store(StoreError::Outdated { .. })) => patience.wait().await?,
+                // Another process changed the profile since the text was analysed. Where the store is of another
+                // version than this program, trying again would not help.
+                Err(ServiceError::Store(StoreError::Outdated { .. }))
+                    if self.current().await?.is_up_to_date() =>
+                {
+                    patience.wait().await?;
+                }
                 result => return result,
             }
         }

@@ -219,6 +219,12 @@ impl Service {
             usize::try_from(hidden).unwrap_or(usize::MAX)
         };
         signals.extend(signal::hidden(hidden));
+        if !self.is_up_to_date() {
+            // What was analysed otherwise is found by the words both have in common.
+            let (stored, given) = (self.identity().analysis.clone(), self.analysis().id().to_owned());
+            let error = StoreError::Outdated { stored, given };
+            signals.push(store_failure("text", &error));
+        }
         hits
     }
 }

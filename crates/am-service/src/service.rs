@@ -88,6 +88,11 @@ impl Service {
         self.current().await.unwrap_or_else(|_| self.clone())
     }
 
+    /// Returns whether the store is of this program's analysis, as far as known.
+    pub(crate) fn is_up_to_date(&self) -> bool {
+        self.identity().analysis == self.analysis().id()
+    }
+
     /// Returns the store.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.given.store
@@ -147,7 +152,7 @@ impl Service {
             action,
             Action::Save(_) | Action::Merge(_) | Action::ForgetSession(_) | Action::Import(_)
         );
-        let analysis = brings_terms.then(|| self.identity().analysis.clone());
+        let analysis = brings_terms.then(|| self.analysis().id().to_owned());
         Ok(self.given.store.commit(Change { audit, analysis, action }).await?)
     }
 }

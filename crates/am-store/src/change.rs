@@ -61,6 +61,14 @@ pub enum Action {
         /// Its idempotency key.
         event_id: String,
     },
+    /// Removes at most `limit` observations, of every project, that happened before an instant, oldest rows first.
+    /// Memories they led to stay; their keys go too. Logged as `Purge`. Outcome: `Forgotten`.
+    PurgeEvidence {
+        /// The instant before which they happened.
+        before: am_model::Instant,
+        /// Most observations to remove.
+        limit: usize,
+    },
     /// Copies whole records in. Outcome: `Imported`.
     Import(Box<Import>),
 }

@@ -74,6 +74,16 @@ impl Analysis {
         }
     }
 
+    /// Returns whether this is a later version of the same profile's analysis than `stored`, the identity a store
+    /// records: then what was derived with that one should be derived anew.
+    pub fn supersedes(&self, stored: &str) -> bool {
+        let version = |id: &str| -> Option<u32> {
+            let (profile, version) = id.rsplit_once('-')?;
+            (profile == self.profile.as_str()).then(|| version.parse().ok()).flatten()
+        };
+        version(stored).zip(version(self.id())).is_some_and(|(stored, ours)| stored < ours)
+    }
+
     /// Returns the profile.
     pub fn profile(&self) -> Profile {
         self.profile

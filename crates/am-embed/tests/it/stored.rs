@@ -89,3 +89,12 @@ fn a_view_reads_in_place() {
     assert_eq!(view.count(), 4);
     assert_eq!(view.iter().collect::<Vec<_>>(), text.entries);
 }
+
+#[test]
+fn an_analysis_supersedes_older_ones_of_its_profile_only() {
+    let analysis = Analysis::new(Profile::Default);
+    assert!(analysis.supersedes("default-0"));
+    for stored in [analysis.id(), "default-4000000", "contract-0", "default", "default-", "default-x", ""] {
+        assert!(!analysis.supersedes(stored), "{stored}");
+    }
+}

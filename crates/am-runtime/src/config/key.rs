@@ -41,11 +41,13 @@ pub enum Key {
     MergeJaccard,
     /// What of a file's path hooks capture.
     CapturePaths,
+    /// Age past which evidence is removed.
+    EvidenceDays,
 }
 
 impl Key {
     /// Every setting, in the order they are shown.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::DataDir,
         Self::Store,
         Self::Profile,
@@ -64,6 +66,7 @@ impl Key {
         Self::DecayLambda,
         Self::MergeJaccard,
         Self::CapturePaths,
+        Self::EvidenceDays,
     ];
 
     fn names(self) -> (&'static str, &'static str, &'static str) {
@@ -91,6 +94,7 @@ impl Key {
             Self::DecayLambda => names!("decay_lambda", "decay-lambda", "DECAY_LAMBDA"),
             Self::MergeJaccard => names!("merge_jaccard", "merge-jaccard", "MERGE_JACCARD"),
             Self::CapturePaths => names!("capture_paths", "capture-paths", "CAPTURE_PATHS"),
+            Self::EvidenceDays => names!("evidence_days", "evidence-days", "EVIDENCE_DAYS"),
         }
     }
 

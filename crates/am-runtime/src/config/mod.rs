@@ -155,6 +155,8 @@ pub struct Config {
     pub merge_jaccard: Setting<Option<MergeThreshold>>,
     /// Whether hooks add the name of the file to what they capture.
     pub capture_paths: Setting<bool>,
+    /// Days after which evidence is removed by what runs for long; `None`: never. Memories stay.
+    pub evidence_days: Setting<Option<u32>>,
     /// Values that are ignored, to be shown once.
     pub warnings: Vec<Warning>,
     /// The data directory of programs that know only the environment, such as the hook.
@@ -229,6 +231,7 @@ impl Config {
                 value::CAPTURE_PATHS,
                 value::capture_paths,
             )?,
+            evidence_days: given.optional(Key::EvidenceDays, value::is_off, value::DAYS, value::days)?,
             warnings: given.warnings,
             hook_data_dir,
         })
@@ -332,6 +335,7 @@ impl Config {
             Key::CapturePaths => {
                 show(&self.capture_paths, |names| (if *names { "basename" } else { "off" }).to_owned())
             }
+            Key::EvidenceDays => or_off(&self.evidence_days, |days| f64::from(*days)),
         }
     }
 }

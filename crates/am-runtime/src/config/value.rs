@@ -117,3 +117,11 @@ pub(super) fn is_off(raw: &str) -> bool {
 pub(super) fn is_blank(raw: &str) -> bool {
     text::trim(raw).is_empty()
 }
+
+/// What [`days`] allows.
+pub(super) const DAYS: &str = "off, or whole days from 1 to 36500";
+
+/// Reads a number of days.
+pub(super) fn days(raw: &str) -> Option<u32> {
+    raw.parse().ok().filter(|days| (1..=36_500).contains(days))
+}

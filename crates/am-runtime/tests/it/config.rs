@@ -45,6 +45,7 @@ fn without_a_word_from_the_user_the_defaults_hold() {
             "decay_lambda=off (default)",
             "merge_jaccard=0.9 (default)",
             "capture_paths=off (default)",
+            "evidence_days=off (default)",
         ]
     );
     assert!(config.warnings.is_empty());
@@ -90,6 +91,7 @@ fn every_setting_can_be_set_in_the_file_and_in_the_environment() {
         decay_lambda = 0.01
         merge_jaccard = 0.8
         capture_paths = "basename"
+        evidence_days = 90
     "#;
     let of_file = resolve(&[], Some(file)).unwrap();
     let of_environment = resolve(
@@ -112,6 +114,7 @@ fn every_setting_can_be_set_in_the_file_and_in_the_environment() {
             ("AGENT_MEMORY_DECAY_LAMBDA", "1e-2"),
             ("AGENT_MEMORY_MERGE_JACCARD", ".8"),
             ("AGENT_MEMORY_CAPTURE_PATHS", "basename"),
+            ("AGENT_MEMORY_EVIDENCE_DAYS", "90"),
         ],
         None,
     )
@@ -135,6 +138,7 @@ fn every_setting_can_be_set_in_the_file_and_in_the_environment() {
         assert_eq!(config.settings().decay.map(am_service::DecayLambda::per_day), Some(0.01));
         assert_eq!(config.settings().merge_threshold.map(am_service::MergeThreshold::get), Some(0.8));
         assert!(config.capture_paths.value);
+        assert_eq!(config.evidence_days.value, Some(90));
         assert!(config.warnings.is_empty());
     }
     let origins =

@@ -4,6 +4,7 @@
 
 mod client;
 mod config;
+mod maintenance;
 mod open;
 mod spool;
 mod support;

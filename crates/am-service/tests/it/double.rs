@@ -81,7 +81,7 @@ impl Store for Double {
         }
     }
 
-    async fn commit(&self, change: Change) -> Result<Outcome, StoreError> {
+    async fn commit(&self, mut change: Change) -> Result<Outcome, StoreError> {
         self.actions.lock().unwrap().push(change.action.clone());
         if let Some(outcome) = self.always.lock().unwrap().clone() {
             return Ok(outcome);
@@ -91,6 +91,10 @@ impl Store for Double {
             Some(Step::Answer(answer)) => return answer,
             Some(Step::After(other)) => drop(self.inner.commit(other).await?),
             Some(Step::Pass) | None => {}
+        }
+        if self.identity.lock().unwrap().is_some() {
+            // The store within is of another profile than the one that is told.
+            change.analysis = None;
         }
         self.inner.commit(change).await
     }

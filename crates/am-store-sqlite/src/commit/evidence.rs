@@ -1,6 +1,6 @@
 //! Evidence: appended once per event, whoever delivers it and how often.
 
-use am_model::{MemoryId, Observation, Verb};
+use am_model::{Instant, MemoryId, Observation, Verb};
 use am_store::{Outcome, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -89,6 +89,26 @@ pub(crate) fn append(
         })
         .map(drop)
         .map_err(storage_error)
+}
+
+/// Removes the oldest rows of what happened before an instant.
+pub(super) fn purge(context: &Context<'_>, before: Instant, limit: usize) -> Result<Step, StoreError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let observations = context
+        .transaction
+        .prepare_cached(
+            "DELETE FROM observation WHERE id IN (SELECT id FROM observation WHERE at < ?1 ORDER BY id LIMIT ?2)",
+        )
+        .and_then(|mut statement| statement.execute(params![before.millis(), limit]))
+        .map_err(storage_error)? as u64;
+    let outcome =
+        Outcome::Forgotten { memories: Vec::new(), derived: Vec::new(), rewritten: Vec::new(), observations };
+    if observations == 0 {
+        return Ok(Step::Drop(outcome));
+    }
+    memory_rows::erasure_is_pending(context.transaction)?;
+    log::append(context, Verb::Purge, &Told::default())?;
+    Ok(Step::Keep(outcome))
 }
 
 /// Appends a batch of evidence alone.

@@ -67,6 +67,7 @@ pub(crate) fn commit(store: &SqliteStore, change: Change) -> Result<Outcome, Sto
                 Action::ForgetObservation { project, event_id } => {
                     forget::forget_observation(&context, project, event_id)
                 }
+                Action::PurgeEvidence { before, limit } => evidence::purge(&context, *before, *limit),
                 Action::Observe(observations) => evidence::observe(&context, observations),
                 Action::Import(import) => import::import(&context, import),
             }?;

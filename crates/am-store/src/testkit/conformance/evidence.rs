@@ -209,6 +209,35 @@ pub(super) async fn a_forgotten_event_leaves_what_rests_on_more(factory: &dyn Fa
     assert!(kit.is_there(&grown).await, "others' text was merged into it");
 }
 
+pub(super) async fn old_evidence_can_be_purged_and_memories_stay(factory: &dyn Factory) {
+    let kit = Kit::new(factory).await;
+    let day = 86_400_000;
+    let mut memories = Vec::new();
+    for (age, text) in [(9, "nine days ago"), (8, "eight days ago"), (2, "two days ago")] {
+        let at = Instant::from_millis(START - age * day);
+        let observation = am_model::Observation { at, ..event(&format!("host:{age}"), text) };
+        memories.push(kit.insert(Save { observation: Some(observation), ..kit.note(text) }).await);
+    }
+    let before = Instant::from_millis(START - 7 * day);
+    let purge = |limit| Action::PurgeEvidence { before, limit };
+    let purged = |observations| Outcome::Forgotten {
+        memories: vec![],
+        derived: vec![],
+        rewritten: vec![],
+        observations,
+    };
+    assert_eq!(kit.commit(purge(1)).await, purged(1));
+    assert_eq!(kit.last_log_entry().await.verb, Verb::Purge);
+    assert_eq!(kit.commit(purge(100)).await, purged(1));
+    let log = kit.everything().await.log.len();
+    assert_eq!(kit.commit(purge(100)).await, purged(0));
+    let everything = kit.everything().await;
+    assert_eq!(everything.log.len(), log, "nothing to purge is no change");
+    assert_eq!(everything.observations.len(), 1);
+    assert_eq!(everything.memories.len(), memories.len());
+    kit.verify().await;
+}
+
 pub(super) async fn a_late_delivery_brings_nothing_back(factory: &dyn Factory) {
     let kit = Kit::new(factory).await;
     let by_id = kit.insert(captured(&kit, "call-1", "a secret of one memory")).await;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use am_model::{MemoryId, Project, SessionId, Verb};
+use am_model::{Instant, MemoryId, Project, SessionId, Verb};
 
 use super::save::replace_text;
 use super::state::{LogRow, Row, State, invalid};
@@ -89,6 +89,22 @@ impl State {
         let mut removal = self.remove(resting, quoting);
         removal.observations += erased;
         self.log_removal(audit, Verb::Forget, None, &removal);
+        removal.outcome()
+    }
+
+    pub(super) fn purge_evidence(&mut self, audit: &Audit, before: Instant, limit: usize) -> Outcome {
+        let old: Vec<i64> = self
+            .observations
+            .iter()
+            .filter(|(_, stored)| stored.observation.at < before)
+            .map(|(id, _)| *id)
+            .take(limit)
+            .collect();
+        for id in &old {
+            self.observations.remove(id);
+        }
+        let removal = Removal { observations: old.len() as u64, ..Removal::default() };
+        self.log_removal(audit, Verb::Purge, None, &removal);
         removal.outcome()
     }
 

@@ -120,6 +120,7 @@ impl Store for MemoryStore {
             Action::ForgetObservation { project, event_id } => {
                 changed.forget_observation(audit, &project, &event_id)
             }
+            Action::PurgeEvidence { before, limit } => changed.purge_evidence(audit, before, limit),
             Action::Import(import) => changed.import(audit, *import)?,
         };
         *state = changed;
