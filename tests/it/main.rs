@@ -3,4 +3,21 @@
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod architecture;
+#[cfg(target_os = "linux")]
+mod disk_full;
+#[cfg(unix)]
+mod durable;
+#[cfg(unix)]
+mod erasure;
+#[cfg(unix)]
+mod hook;
+#[cfg(unix)]
+mod life;
+#[cfg(unix)]
+mod processes;
+mod readme;
+#[cfg(unix)]
+mod schema;
 mod skills;
+#[cfg(unix)]
+mod world;
