@@ -3,6 +3,7 @@
 use am_model::InvalidValue;
 use am_service::ServiceError;
 use am_store::StoreError;
+use am_wire::Unlisted;
 use http::StatusCode;
 
 /// Why a request gets no success.
@@ -40,6 +41,12 @@ impl From<ServiceError> for Failure {
             ServiceError::EventKey => Self::InvalidRequest(format!("idempotency-key: {error}")),
             error => Self::Service(error),
         }
+    }
+}
+
+impl From<Unlisted> for Failure {
+    fn from(_: Unlisted) -> Self {
+        Self::Internal("a verb reads a value that its route doesn't list")
     }
 }
 

@@ -1,17 +1,18 @@
 //! The OpenAPI document, made from the table of routes.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use am_wire::field::Field;
+use am_wire::reply;
 use http::StatusCode;
 use schemars::generate::SchemaSettings;
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::field::{Field, Rule};
 use crate::handler::{Outcome, Reply};
 use crate::route::{Access, ROUTES, Route};
-use crate::wire;
 
 /// Where the document is served.
 pub(crate) const TEMPLATE: &str = "/openapi.json";
@@ -25,7 +26,7 @@ pub fn openapi() -> Value {
         })
         .for_serialize()
         .into_generator();
-    let error = generator.subschema_for::<wire::Error<'_>>();
+    let error = generator.subschema_for::<reply::Error<'_>>();
     let mut paths = Map::new();
     for route in &ROUTES {
         let operations = paths.entry(route.template).or_insert_with(|| json!({}));
@@ -112,7 +113,7 @@ fn parameters(route: &Route) -> Vec<Value> {
             "in": "query",
             "required": field.required,
             "description": field.about,
-            "schema": rule_schema(field.rule),
+            "schema": field.rule.schema(),
         })
     });
     let in_headers = route.headers.iter().map(|(name, about)| {
@@ -159,7 +160,7 @@ fn object_schema(fields: &[Field]) -> Value {
     let properties: Map<String, Value> = fields
         .iter()
         .map(|field| {
-            let mut schema = rule_schema(field.rule);
+            let mut schema = field.rule.schema();
             if let Value::Object(schema) = &mut schema {
                 schema.insert("description".to_owned(), field.about.into());
             }
@@ -175,34 +176,25 @@ fn object_schema(fields: &[Field]) -> Value {
     })
 }
 
-fn rule_schema(rule: Rule) -> Value {
-    match rule {
-        Rule::Text { maximum } | Rule::Line { maximum } => {
-            json!({ "type": "string", "minLength": 1, "maxLength": maximum })
-        }
-        Rule::Texts { most, maximum } => json!({
-            "type": "array",
-            "maxItems": most,
-            "items": { "type": "string", "minLength": 1, "maxLength": maximum },
-        }),
-        Rule::Integer { minimum, maximum } => {
-            json!({ "type": "integer", "minimum": minimum, "maximum": maximum })
-        }
-        Rule::Number { minimum, maximum } => {
-            json!({ "type": "number", "minimum": minimum, "maximum": maximum })
-        }
+/// The document itself, as a reply.
+pub(crate) struct Document;
+
+impl JsonSchema for Document {
+    fn schema_name() -> Cow<'static, str> {
+        "Document".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "description": "An OpenAPI 3.1 document." })
     }
 }
 
-pub(crate) fn schema_of_itself(_: &mut SchemaGenerator) -> Schema {
-    let mut schema = Schema::default();
-    schema.insert("type".to_owned(), "object".into());
-    schema.insert("description".to_owned(), "An OpenAPI 3.1 document.".into());
-    schema
-}
-
 /// Gives the document, written once.
-pub(crate) fn reply() -> Outcome {
+pub(crate) fn document() -> Outcome {
     static DOCUMENT: OnceLock<Vec<u8>> = OnceLock::new();
     let body = DOCUMENT.get_or_init(|| serde_json::to_vec(&openapi()).unwrap_or_default()).clone();
     if body.is_empty() {

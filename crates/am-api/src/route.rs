@@ -3,11 +3,12 @@
 use std::fmt;
 use std::pin::Pin;
 
+use am_wire::field::{self, Field};
+use am_wire::reply;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::field::{self, Field};
 use crate::handler::{self, Call, Outcome};
-use crate::{openapi, wire};
+use crate::openapi;
 
 /// Largest body, in bytes.
 const BODY_MAX: usize = 1_048_576;
@@ -66,49 +67,50 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-const fn get(
-    template: &'static str,
-    query: &'static [Field],
-    summary: &'static str,
-    schema: fn(&mut SchemaGenerator) -> Schema,
-    handler: Handler,
-) -> Route {
-    Route {
-        method: "GET",
-        template,
-        access: Access::Secret,
-        body_max: 0,
-        query,
-        body: &[],
-        headers: &[],
-        summary,
-        success: 200,
-        failures: &[],
-        schema,
-        handler,
+impl Route {
+    /// Makes a route that reads no body; a success is a `T`.
+    const fn get<T: JsonSchema>(
+        template: &'static str,
+        query: &'static [Field],
+        summary: &'static str,
+        handler: Handler,
+    ) -> Self {
+        Self {
+            method: "GET",
+            template,
+            access: Access::Secret,
+            body_max: 0,
+            query,
+            body: &[],
+            headers: &[],
+            summary,
+            success: 200,
+            failures: &[],
+            schema: schema::<T>,
+            handler,
+        }
     }
-}
 
-const fn post(
-    template: &'static str,
-    body: &'static [Field],
-    summary: &'static str,
-    schema: fn(&mut SchemaGenerator) -> Schema,
-    handler: Handler,
-) -> Route {
-    Route {
-        method: "POST",
-        template,
-        access: Access::Secret,
-        body_max: BODY_MAX,
-        query: &[],
-        body,
-        headers: &[],
-        summary,
-        success: 200,
-        failures: &[],
-        schema,
-        handler,
+    /// Makes a route that reads a body; a success is a `T`.
+    const fn post<T: JsonSchema>(
+        template: &'static str,
+        body: &'static [Field],
+        summary: &'static str,
+        handler: Handler,
+    ) -> Self {
+        Self { method: "POST", body_max: BODY_MAX, body, ..Self::get::<T>(template, &[], summary, handler) }
+    }
+
+    const fn open(self) -> Self {
+        Self { access: Access::Open, ..self }
+    }
+
+    const fn creates(self) -> Self {
+        Self { success: 201, ..self }
+    }
+
+    const fn may_find_nothing(self) -> Self {
+        Self { failures: &[404], ..self }
     }
 }
 
@@ -118,29 +120,29 @@ macro_rules! verb {
     };
 }
 
+/// What a listing takes.
+const LISTING: &[Field] = &[field::PROJECT, field::LIMIT];
+/// What a digest takes.
+const DIGEST: &[Field] = &[field::PROJECT, field::SHOWN_SESSION, field::LIMIT];
+
 /// Every route.
 pub static ROUTES: [Route; 13] = [
-    Route {
-        access: Access::Open,
-        ..get(
-            "/memory/livez",
-            &[],
-            "Tells that the server is up.",
-            schema::<wire::Alive>,
-            Handler::Fixed(handler::livez),
-        )
-    },
-    get(
+    Route::get::<reply::Alive>(
+        "/memory/livez",
+        &[],
+        "Tells that the server is up.",
+        Handler::Fixed(handler::livez),
+    )
+    .open(),
+    Route::get::<reply::Health>(
         "/memory/health",
         &[field::PROJECT],
         "Tells that the store answers, and what a project holds.",
-        schema::<wire::Health>,
         verb!(health),
     ),
     Route {
-        success: 201,
         headers: &handler::DELIVERY_HEADERS,
-        ..post(
+        ..Route::post::<reply::Saved<'_>>(
             "/memory/remember",
             &[
                 field::CONTENT,
@@ -151,92 +153,74 @@ pub static ROUTES: [Route; 13] = [
                 field::IMPORTANCE,
             ],
             "Saves a text, unless the project has it: then it is deduplicated or merged.",
-            schema::<wire::Saved<'_>>,
             verb!(remember),
         )
+        .creates()
     },
-    Route {
-        success: 201,
-        ..post(
-            "/memory/lesson",
-            &[field::CONTENT, field::CONCEPTS, field::PROJECT, field::SAVED_SESSION, field::IMPORTANCE],
-            "Saves a lesson.",
-            schema::<wire::Saved<'_>>,
-            verb!(lesson),
-        )
-    },
-    post(
+    Route::post::<reply::Saved<'_>>(
+        "/memory/lesson",
+        &[field::CONTENT, field::CONCEPTS, field::PROJECT, field::SAVED_SESSION, field::IMPORTANCE],
+        "Saves a lesson.",
+        verb!(lesson),
+    )
+    .creates(),
+    Route::post::<reply::Found<'_>>(
         "/memory/search",
         &[field::QUERY, field::PROJECT, field::LIMIT],
         "Searches by keyword.",
-        schema::<wire::Found<'_>>,
         verb!(search),
     ),
-    post(
+    Route::post::<reply::Found<'_>>(
         "/memory/smart-search",
         &[field::QUERY, field::NAMED_CONCEPTS, field::PROJECT, field::LIMIT],
         "Searches by meaning, keyword and concept.",
-        schema::<wire::Found<'_>>,
         verb!(smart_search),
     ),
-    get(
+    Route::get::<reply::Sessions<'_>>(
         "/memory/sessions",
-        &[field::PROJECT, field::LIMIT],
+        LISTING,
         "Lists the newest sessions of a project.",
-        schema::<wire::Sessions<'_>>,
         verb!(sessions),
     ),
-    get(
+    Route::get::<reply::SessionMemories<'_>>(
         "/memory/sessions/{sessionId}/memories",
-        &[field::PROJECT, field::LIMIT],
+        LISTING,
         "Lists the newest memories of a session; none for an unknown one.",
-        schema::<wire::SessionMemories<'_>>,
         verb!(session_memories),
     ),
-    Route {
-        failures: &[404],
-        ..post(
-            "/memory/forget",
-            &[field::MEMORY_ID],
-            "Forgets a memory.",
-            schema::<wire::Forgotten>,
-            verb!(forget),
-        )
-    },
-    Route {
-        failures: &[404],
-        ..post(
-            "/memory/delete",
-            &[field::DELETED_ID, field::REASON],
-            "Deletes a memory for a reason that the log keeps.",
-            schema::<wire::Deleted<'_>>,
-            verb!(delete),
-        )
-    },
-    post(
+    Route::post::<reply::Forgotten>(
+        "/memory/forget",
+        &[field::MEMORY_ID],
+        "Forgets a memory.",
+        verb!(forget),
+    )
+    .may_find_nothing(),
+    Route::post::<reply::Deleted<'_>>(
+        "/memory/delete",
+        &[field::DELETED_ID, field::REASON],
+        "Deletes a memory for a reason that the log keeps.",
+        verb!(delete),
+    )
+    .may_find_nothing(),
+    Route::post::<reply::RecapText<'_>>(
         "/memory/recap",
-        &[field::PROJECT, field::SHOWN_SESSION, field::LIMIT],
+        DIGEST,
         "Shows the newest memories as text.",
-        schema::<wire::RecapText<'_>>,
         verb!(recap),
     ),
-    post(
+    Route::post::<reply::HandoffText<'_>>(
         "/memory/handoff",
-        &[field::PROJECT, field::SHOWN_SESSION, field::LIMIT],
+        DIGEST,
         "Shows the newest memories as text, under the counts of their project.",
-        schema::<wire::HandoffText<'_>>,
         verb!(handoff),
     ),
-    Route {
-        access: Access::Open,
-        ..get(
-            openapi::TEMPLATE,
-            &[],
-            "Gives this document.",
-            openapi::schema_of_itself,
-            Handler::Fixed(openapi::reply),
-        )
-    },
+    Route::get::<openapi::Document>(
+        openapi::TEMPLATE,
+        &[],
+        "Gives this document.",
+        Handler::Fixed(openapi::document),
+    )
+    .open(),
 ];
 
 /// Finds the route of a path, and what stands for its variable; exact, so a trailing slash is another path.

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use am_service::Service;
+use am_wire::reply;
 use bytes::Bytes;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
@@ -27,7 +28,7 @@ use crate::failure::Failure;
 use crate::handler::{Call, Outcome, Reply};
 use crate::observer::{Answered, Failed, Observer, Silent};
 use crate::route::{self, Access, Handler, Route};
-use crate::{path, validate, wire};
+use crate::{path, validate};
 
 /// The reply header by which the server says who it is.
 pub const IDENTITY_HEADER: &str = "x-agent-memory";
@@ -231,7 +232,7 @@ impl Router {
             Ok(Err(Unreadable::Broken)) => return Err(Failure::InvalidJson("the body ended early")),
             Err(_) => return Err(Failure::BodyTimeout),
         };
-        let values = validate::body(route.body, &String::from_utf8_lossy(&bytes))?;
+        let values = validate::body(route.body, &bytes)?;
         drop(bytes);
         // A slow sender has not used up the time of its verb.
         let deadline = tokio::time::Instant::now() + self.shared.timeout;
@@ -307,7 +308,7 @@ fn respond(outcome: Outcome, method: &Method) -> Response<Full<Bytes>> {
     let Reply { status, body } = outcome.unwrap_or_else(|failure| {
         extra = header_of(&failure);
         let details = failure.details();
-        let error = wire::Error { error: failure.code(), details: details.as_deref() };
+        let error = reply::Error { error: failure.code(), details: details.as_deref() };
         // Two texts are always written.
         Reply { status: failure.status(), body: serde_json::to_vec(&error).unwrap_or_default() }
     });

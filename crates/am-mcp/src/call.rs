@@ -1,14 +1,10 @@
 //! One call: the verb it stands for, and its result as text.
 
-use am_model::{Actor, Channel, Importance};
-use am_service::{Caller, Digest, Remember, Search, Service, ServiceError, SmartSearch};
+use am_model::{Actor, Channel, SessionId};
+use am_service::{Caller, Service, ServiceError};
+use am_wire::{Unlisted, Values, field, reply};
 use serde::Serialize;
 
-use crate::body::{
-    DeletedBody, ErrorBody, ForgottenBody, HandoffBody, HealthBody, MemoriesBody, RecapBody, SavedBody,
-    SessionsBody, search,
-};
-use crate::field::{Arguments, CONTENT, QUERY, REASON};
 use crate::note::Note;
 use crate::tool::Tool;
 
@@ -29,13 +25,13 @@ impl Outcome {
     }
 
     fn not_found() -> Self {
-        Self { text: json(&ErrorBody { error: "not_found" }), succeeded: false, note: None }
+        Self { text: json(&reply::Error { error: "not_found", details: None }), succeeded: false, note: None }
     }
 
     /// Makes the result of a call that failed for a reason the caller can't mend.
     pub(crate) fn internal_error(tool: Tool, note: String) -> Self {
         let note = Some(Note::Failed { tool: tool.name(), note });
-        Self { text: json(&ErrorBody { error: "internal_error" }), succeeded: false, note }
+        Self { text: json(&reply::Error { error: "internal_error", details: None }), succeeded: false, note }
     }
 
     /// Makes the result of a call that was refused, with the code that the contract's library shows.
@@ -49,71 +45,80 @@ fn json(body: &impl Serialize) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
-/// Makes a call whose arguments have been checked.
-pub(crate) async fn call(service: &Service, tool: Tool, arguments: &Arguments) -> Outcome {
-    match attempt(service, tool, arguments).await {
-        Ok(outcome) => outcome,
-        Err(error) => Outcome::internal_error(tool, error.note()),
+/// Why a call has no reply, for the program's error stream.
+struct Failed(String);
+
+impl From<ServiceError> for Failed {
+    fn from(error: ServiceError) -> Self {
+        Self(error.note())
     }
 }
 
-async fn attempt(service: &Service, tool: Tool, arguments: &Arguments) -> Result<Outcome, ServiceError> {
+impl From<Unlisted> for Failed {
+    fn from(error: Unlisted) -> Self {
+        Self(format!("Internal: {error}"))
+    }
+}
+
+/// Makes a call whose arguments have been checked.
+pub(crate) async fn call(service: &Service, tool: Tool, values: Values) -> Outcome {
+    match attempt(service, tool, values).await {
+        Ok(outcome) => outcome,
+        Err(Failed(note)) => Outcome::internal_error(tool, note),
+    }
+}
+
+async fn attempt(service: &Service, tool: Tool, mut values: Values) -> Result<Outcome, Failed> {
     let caller = Caller { channel: Channel::Mcp, actor: Actor(Channel::Mcp.as_str().to_owned()) };
-    let project = arguments.project();
-    let limit = arguments.limit();
     Ok(match tool {
         Tool::Save => {
-            let saved = service.remember(&caller, remember(arguments)?).await?;
-            Outcome::reply(SavedBody::from(&saved))
+            let saved = service.remember(&caller, values.remember(Channel::Mcp)?).await?;
+            Outcome::reply(reply::Saved::from(&saved))
         }
         Tool::Lesson => {
-            let saved = service.lesson(&caller, remember(arguments)?).await?;
-            Outcome::reply(SavedBody::from(&saved))
+            let saved = service.lesson(&caller, values.remember(Channel::Mcp)?).await?;
+            Outcome::reply(reply::Saved::from(&saved))
         }
         Tool::Search => {
-            let query = arguments.required_text(QUERY);
-            let found = service.search(Search { query, project, limit }).await;
-            Outcome::reply(search(&found, false))
+            let found = service.search(values.search()?).await;
+            Outcome::reply(reply::Found::from(&found))
         }
         Tool::SmartSearch => {
-            let query = arguments.required_text(QUERY);
-            let concepts = arguments.concepts();
-            let found = service.smart_search(SmartSearch { query, concepts, project, limit }).await;
-            Outcome::reply(search(&found, true))
+            let found = service.smart_search(values.smart_search()?).await;
+            Outcome::reply(reply::Found::from(&found))
         }
         Tool::Sessions => {
-            let sessions = service.sessions(&project, limit).await?;
-            Outcome::reply(SessionsBody::from(sessions.as_slice()))
+            let sessions = service.sessions(&values.project(), values.limit()).await?;
+            Outcome::reply(reply::Sessions::from(sessions.as_slice()))
         }
         Tool::SessionMemories => {
-            let memories = match arguments.session() {
-                Some(session) => service.session_memories(&project, &session, limit).await?,
-                None => vec![],
-            };
-            Outcome::reply(MemoriesBody::from(memories.as_slice()))
+            let session_id = SessionId::from_stored(values.required(field::LISTED_SESSION)?);
+            let (project, limit) = (values.project(), values.limit());
+            let memories = service.session_memories(&project, &session_id, limit).await?;
+            Outcome::reply(reply::SessionMemories::from(memories.as_slice()))
         }
         Tool::Forget => {
-            if service.forget(&caller, &arguments.memory()).await? {
-                Outcome::reply(ForgottenBody { forgotten: true })
+            if service.forget(&caller, &values.memory_id()?).await? {
+                Outcome::reply(reply::Forgotten { forgotten: true })
             } else {
                 Outcome::not_found()
             }
         }
-        Tool::Health => Outcome::reply(HealthBody::from(service.counts(&project).await?)),
+        Tool::Health => Outcome::reply(reply::Health::from(service.counts(&values.project()).await?)),
         Tool::Recap => {
-            let recap = service.recap(Digest { project, session_id: arguments.session(), limit }).await;
-            Outcome::reply(RecapBody::from(&recap))
+            let recap = service.recap(values.digest()).await;
+            Outcome::reply(reply::RecapText::from(&recap))
         }
         Tool::Handoff => {
-            let handoff = service.handoff(Digest { project, session_id: arguments.session(), limit }).await;
-            Outcome::reply(HandoffBody::from(&handoff))
+            let handoff = service.handoff(values.digest()).await;
+            Outcome::reply(reply::HandoffText::from(&handoff))
         }
         Tool::Delete => {
-            let reason = arguments.required_text(REASON);
-            let Some(receipt) = service.delete(&caller, &arguments.memory(), &reason).await? else {
+            let (memory_id, reason) = (values.memory_id()?, values.required(field::REASON)?);
+            let Some(receipt) = service.delete(&caller, &memory_id, &reason).await? else {
                 return Ok(Outcome::not_found());
             };
-            let mut outcome = Outcome::reply(DeletedBody::from(&receipt));
+            let mut outcome = Outcome::reply(reply::Deleted::from(&receipt));
             outcome.note = Some(Note::Deleted {
                 memory_id: receipt.memory_id.into_string(),
                 reason,
@@ -121,17 +126,5 @@ async fn attempt(service: &Service, tool: Tool, arguments: &Arguments) -> Result
             });
             outcome
         }
-    })
-}
-
-fn remember(arguments: &Arguments) -> Result<Remember, ServiceError> {
-    Ok(Remember {
-        content: arguments.required_text(CONTENT),
-        concepts: arguments.concepts(),
-        project: arguments.project(),
-        session_id: arguments.session(),
-        origin: arguments.origin(),
-        importance: arguments.importance().map(Importance::new).transpose()?,
-        event: None,
     })
 }

@@ -1,16 +1,13 @@
 //! The MCP surface of agent-memory: eleven tools over a stream of lines.
 //!
-//! Owns the tools' names, schemas, words and results, and the protocol of both eras: `initialize` (2024-11-05 to
-//! 2025-11-25) and `server/discover` (2026-07-28). Nothing of rmcp shows. Is not a second implementation of any verb:
-//! a call is one verb of `am-service`. What goes out is protocol and nothing else; what a user should see beside it
+//! Owns the tools' names, schemas and words, and the protocol of both eras: `initialize` (2024-11-05 to
+//! 2025-11-25) and `server/discover` (2026-07-28). Arguments and bodies are those of `am-wire`. Nothing of rmcp shows.
+//! Is not a second implementation of any verb: a call is one verb of `am-service`. What goes out is protocol and nothing else; what a user should see beside it
 //! is handed to the program as a [`Note`].
 
-mod body;
 mod call;
-mod field;
 mod note;
 mod protocol;
-mod repair;
 mod surface;
 mod tool;
 mod transport;

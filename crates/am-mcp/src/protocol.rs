@@ -18,7 +18,6 @@ use rmcp::{Peer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::field;
 use crate::surface::Surface;
 use crate::tool::{Effect, Tool};
 
@@ -162,8 +161,7 @@ pub(crate) fn definition(tool: Tool, profile: Profile) -> ToolDefinition {
     annotations.read_only_hint = Some(effect == Effect::Reads);
     annotations.destructive_hint = Some(effect == Effect::Removes);
     annotations.idempotent_hint = Some(effect != Effect::Adds);
-    let mut definition =
-        ToolDefinition::new(tool.name(), tool.description(), Arc::new(field::schema(tool.fields())));
+    let mut definition = ToolDefinition::new(tool.name(), tool.description(), Arc::new(tool.input()));
     if profile == Profile::Default {
         annotations.open_world_hint = Some(false);
         definition.output_schema = Some(Arc::new(tool.output()));

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use am_embed::analysis::Profile;
+use am_wire::{Values, request};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::RwLock;
 
 use crate::call::{Outcome, call};
-use crate::field::Arguments;
 use crate::note::Note;
 use crate::tool::{Effect, Tool};
 use crate::{Options, ServiceSource};
@@ -60,9 +60,12 @@ impl Surface {
         let Some(tool) = Tool::named(name) else {
             return refused(-32602, format!("Tool {name} not found"));
         };
-        let arguments = match Arguments::check(tool.fields(), arguments) {
-            Ok(arguments) => arguments,
+        let values = match request::object(tool.fields(), arguments) {
+            Ok(values) => values,
             Err(issues) => {
+                let issues: Vec<String> =
+                    issues.iter().map(|issue| format!("{} at {}", issue.message, issue.place)).collect();
+                let issues = issues.join("; ");
                 let reason = format!("Input validation error: Invalid arguments for tool {name}: {issues}");
                 return refused(-32602, reason);
             }
@@ -72,7 +75,7 @@ impl Surface {
         }
         // In a task of its own: what is half done is finished when the client goes, and a panic becomes a result.
         let surface = Arc::clone(self);
-        let made = tokio::spawn(async move { surface.make(tool, arguments).await }).await;
+        let made = tokio::spawn(async move { surface.make(tool, values).await }).await;
         let (outcome, profile) = made.unwrap_or_else(|_| {
             (Outcome::internal_error(tool, "Internal: the call ended early".to_owned()), Profile::Contract)
         });
@@ -82,19 +85,19 @@ impl Surface {
         (outcome, profile)
     }
 
-    async fn make(&self, tool: Tool, arguments: Arguments) -> (Outcome, Profile) {
+    async fn make(&self, tool: Tool, values: Values) -> (Outcome, Profile) {
         if tool.effect() == Effect::Reads {
             let _turn = self.turn.read().await;
-            self.make_now(tool, arguments).await
+            self.make_now(tool, values).await
         } else {
             let _turn = self.turn.write().await;
-            self.make_now(tool, arguments).await
+            self.make_now(tool, values).await
         }
     }
 
-    async fn make_now(&self, tool: Tool, arguments: Arguments) -> (Outcome, Profile) {
+    async fn make_now(&self, tool: Tool, values: Values) -> (Outcome, Profile) {
         match self.source.service().await {
-            Ok(service) => (call(&service, tool, &arguments).await, service.identity().profile),
+            Ok(service) => (call(&service, tool, values).await, service.identity().profile),
             Err(error) => (Outcome::internal_error(tool, error.note()), Profile::Contract),
         }
     }

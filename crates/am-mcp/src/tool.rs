@@ -1,11 +1,10 @@
 //! The eleven tools: names, words, arguments, effects, shapes of replies.
 
-use serde_json::{Map, Value, json};
-
-use crate::field::{
-    CONCEPTS, CONTENT, DELETED_MEMORY, Field, IMPORTANCE, LIMIT, MEMORY, NAMED_SESSION, ORIGIN, PROJECT,
-    QUERY, REASON, SESSION,
+use am_wire::field::{
+    CONCEPTS, CONTENT, DELETED_ID, Field, IMPORTANCE, LIMIT, LISTED_SESSION, MEMORY_ID, NAMED_CONCEPTS,
+    ORIGIN, PROJECT, QUERY, REASON, SAVED_SESSION, SHOWN_SESSION,
 };
+use serde_json::{Map, Value, json};
 
 /// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,16 +101,16 @@ impl Tool {
 
     pub(crate) fn fields(self) -> &'static [Field] {
         match self {
-            Self::Save => &[CONTENT, CONCEPTS, PROJECT, SESSION, ORIGIN, IMPORTANCE],
+            Self::Save => &[CONTENT, CONCEPTS, PROJECT, SAVED_SESSION, ORIGIN, IMPORTANCE],
             Self::Search => &[QUERY, PROJECT, LIMIT],
-            Self::SmartSearch => &[QUERY, PROJECT, LIMIT, CONCEPTS],
+            Self::SmartSearch => &[QUERY, PROJECT, LIMIT, NAMED_CONCEPTS],
             Self::Sessions => &[PROJECT, LIMIT],
-            Self::SessionMemories => &[NAMED_SESSION, PROJECT, LIMIT],
-            Self::Forget => &[MEMORY],
+            Self::SessionMemories => &[LISTED_SESSION, PROJECT, LIMIT],
+            Self::Forget => &[MEMORY_ID],
             Self::Health => &[PROJECT],
-            Self::Recap | Self::Handoff => &[PROJECT, SESSION, LIMIT],
-            Self::Lesson => &[CONTENT, CONCEPTS, PROJECT, SESSION, IMPORTANCE],
-            Self::Delete => &[DELETED_MEMORY, REASON],
+            Self::Recap | Self::Handoff => &[PROJECT, SHOWN_SESSION, LIMIT],
+            Self::Lesson => &[CONTENT, CONCEPTS, PROJECT, SAVED_SESSION, IMPORTANCE],
+            Self::Delete => &[DELETED_ID, REASON],
         }
     }
 
@@ -121,6 +120,23 @@ impl Tool {
             Self::Forget | Self::Delete => Effect::Removes,
             _ => Effect::Reads,
         }
+    }
+
+    /// Returns the schema of the tool's arguments.
+    pub(crate) fn input(self) -> Map<String, Value> {
+        let fields = self.fields();
+        let properties: Map<String, Value> =
+            fields.iter().map(|field| (field.name.to_owned(), field.rule.schema())).collect();
+        let required: Vec<&str> =
+            fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), properties.into());
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), required.into());
+        }
+        schema.insert("additionalProperties".to_owned(), false.into());
+        schema
     }
 
     /// Returns the schema of the tool's replies, but those that say that it failed.

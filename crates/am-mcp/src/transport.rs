@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use am_wire::repair;
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
@@ -10,8 +11,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, watch};
-
-use crate::repair::repair;
 
 /// Longest message that is read, in bytes: the largest save, every character of it escaped, takes a third.
 pub(crate) const LONGEST_LINE: usize = 4 << 20;

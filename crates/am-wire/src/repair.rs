@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-/// Returns a line as text: invalid UTF-8, and each half of a surrogate pair in an escape, becomes U+FFFD.
+/// Returns JSON as text: invalid UTF-8, and each half of a surrogate pair in an escape, becomes U+FFFD.
 ///
 /// ECMAScript's strings may hold such halves, and cutting a text there makes them; its JSON writes them as escapes.
-pub(crate) fn repair(line: &[u8]) -> Cow<'_, str> {
-    let text = String::from_utf8_lossy(line);
+pub fn repair(json: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(json);
     let mut repaired = String::new();
     let mut copied = 0;
     let mut at = 0;

@@ -1,39 +1,26 @@
 //! Bodies of replies. The order of the fields is that on the wire.
 
-use am_model::{Memory, SearchHit, Session, Signal, number};
+use am_model::{Memory, SearchHit, Session, Signal};
 use am_service::{Handoff, Recap, Receipt, Remembered, SearchResults};
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use serde::Serialize;
 
-/// A number that is written as ECMAScript writes it: `1`, not `1.0`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Number(f64);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // What is no number in JSON is null there, as in ECMAScript.
-        match RawValue::from_string(number::print(self.0)) {
-            Ok(number) => number.serialize(serializer),
-            Err(_) => serializer.serialize_none(),
-        }
-    }
-}
+use crate::Number;
 
 fn texts(signals: &[Signal]) -> Vec<&str> {
     signals.iter().map(|signal| signal.0.as_str()).collect()
 }
 
 /// The server is up.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Alive {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Alive {
     /// Always `ok`.
-    pub(crate) status: &'static str,
+    pub status: &'static str,
 }
 
 /// What a project holds.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Counts {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Counts {
     /// Memories, expired ones included.
     memories: u64,
     /// Sessions.
@@ -47,18 +34,24 @@ impl From<am_model::Counts> for Counts {
 }
 
 /// The server is up, and its store answers.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Health {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Health {
     /// Always `ok`.
-    pub(crate) status: &'static str,
+    status: &'static str,
     /// What the project holds; zeros for an unknown one.
-    pub(crate) counts: Counts,
+    counts: Counts,
+}
+
+impl From<am_model::Counts> for Health {
+    fn from(counts: am_model::Counts) -> Self {
+        Self { status: "ok", counts: counts.into() }
+    }
 }
 
 /// What became of a save.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Saved<'a> {
+pub struct Saved<'a> {
     /// Public id of the memory that holds the text.
     id: &'a str,
     /// Session of the request.
@@ -87,9 +80,9 @@ impl<'a> From<&'a Remembered> for Saved<'a> {
 }
 
 /// A memory.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct MemoryRow<'a> {
+pub struct MemoryRow<'a> {
     /// Position in the store's sequence.
     id: String,
     /// Public id.
@@ -122,9 +115,9 @@ impl<'a> From<&'a Memory> for MemoryRow<'a> {
 }
 
 /// A memory that was found.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Hit<'a> {
+pub struct Hit<'a> {
     #[serde(flatten)]
     memory: MemoryRow<'a>,
     /// Larger is better: BM25, or the sum of reciprocal ranks.
@@ -142,8 +135,8 @@ pub(crate) struct Hit<'a> {
 }
 
 /// What a search found.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Found<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Found<'a> {
     /// How hits are ranked: `bm25` or `hybrid`.
     mode: &'static str,
     /// Hits, best first.
@@ -168,7 +161,7 @@ impl<'a> From<&'a SearchResults> for Found<'a> {
 }
 
 /// A session.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SessionRow<'a> {
     /// Id, unique in its project.
@@ -182,8 +175,8 @@ struct SessionRow<'a> {
 }
 
 /// The sessions of a project.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Sessions<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Sessions<'a> {
     /// Newest created first.
     sessions: Vec<SessionRow<'a>>,
 }
@@ -201,8 +194,8 @@ impl<'a> From<&'a [Session]> for Sessions<'a> {
 }
 
 /// The memories of a session.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct SessionMemories<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SessionMemories<'a> {
     /// Newest created first.
     memories: Vec<MemoryRow<'a>>,
 }
@@ -214,14 +207,14 @@ impl<'a> From<&'a [Memory]> for SessionMemories<'a> {
 }
 
 /// A memory was removed.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Forgotten {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Forgotten {
     /// Always true.
-    pub(crate) forgotten: bool,
+    pub forgotten: bool,
 }
 
 /// The proof of a governed delete.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReceiptRow<'a> {
     /// The memory that was removed.
@@ -231,8 +224,8 @@ struct ReceiptRow<'a> {
 }
 
 /// A memory was removed for a reason.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Deleted<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Deleted<'a> {
     /// Always true.
     deleted: bool,
     /// The proof.
@@ -247,9 +240,9 @@ impl<'a> From<&'a Receipt> for Deleted<'a> {
 }
 
 /// The newest memories as text.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RecapText<'a> {
+pub struct RecapText<'a> {
     /// One bullet for each memory; empty for none.
     recap: &'a str,
     /// Session of the request.
@@ -272,9 +265,9 @@ impl<'a> From<&'a Recap> for RecapText<'a> {
 }
 
 /// The newest memories as text, under the counts of their project.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct HandoffText<'a> {
+pub struct HandoffText<'a> {
     /// A line of counts, then the bullets.
     handoff: &'a str,
     /// Session of the request.
@@ -297,11 +290,11 @@ impl<'a> From<&'a Handoff> for HandoffText<'a> {
 }
 
 /// Why a request got no success.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Error<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Error<'a> {
     /// Stable name.
-    pub(crate) error: &'static str,
+    pub error: &'static str,
     /// What is wrong, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) details: Option<&'a str>,
+    pub details: Option<&'a str>,
 }
