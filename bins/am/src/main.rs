@@ -16,7 +16,6 @@ mod permissions;
 mod program;
 mod progress;
 mod transcript;
-mod view;
 
 use std::process::ExitCode;
 

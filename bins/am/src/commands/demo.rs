@@ -3,15 +3,14 @@
 use am_model::{Concept, Origin, Project, SessionId};
 use am_service::{Remember, Search, SearchResults, SmartSearch};
 use am_store::Store as _;
-use serde::Deserialize;
-use serde_json::json;
+use am_wire::reply::Found;
+use serde::{Deserialize, Serialize};
 
 use super::search;
 use crate::context::{Context, Memory, caller};
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 use crate::output::{counted, write_json, write_line};
-use crate::view::HitView;
 
 /// Project and origin of what is saved.
 const NAME: &str = "demo";
@@ -34,6 +33,21 @@ struct Line {
     concepts: Vec<String>,
 }
 
+/// What is shown as JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    ok: bool,
+    new: u64,
+    searches: Vec<Searched<'a>>,
+}
+
+#[derive(Serialize)]
+struct Searched<'a> {
+    query: &'a str,
+    #[serde(flatten)]
+    found: Found<'a>,
+}
+
 pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     let memory = context.memory_or_new().await?;
     let project = Project::new(NAME)?;
@@ -41,14 +55,9 @@ pub(crate) async fn run(context: &Context<'_>) -> Result<Exit> {
     let searches = searches(&memory, &project).await;
     let complete = searches.iter().all(|(_, _, found)| !found.hits.is_empty());
     if context.output.json {
-        let searches: Vec<_> = searches
-            .iter()
-            .map(|(_, query, found)| {
-                let results: Vec<HitView<'_>> = found.hits.iter().map(HitView::from).collect();
-                json!({ "mode": found.mode.as_str(), "query": query, "results": results })
-            })
-            .collect();
-        write_json(&json!({ "ok": complete, "new": new, "searches": searches }))?;
+        let searches =
+            searches.iter().map(|(_, query, found)| Searched { query, found: Found::from(found) }).collect();
+        write_json(&Shown { ok: complete, new, searches })?;
     } else {
         show(context, &memory, new, &sessions, &searches).await?;
     }

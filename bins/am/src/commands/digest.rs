@@ -2,8 +2,8 @@
 
 use am_model::{LIMIT_DEFAULT, SessionId};
 use am_service::Digest;
+use am_wire::reply::{HandoffText, RecapText};
 use clap::Args;
-use serde_json::json;
 
 use super::search::show_signals;
 use crate::cli;
@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::{harmless, write_json, write_line};
-use crate::view::signals;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -34,12 +33,7 @@ pub(crate) async fn recap(context: &Context<'_>, arguments: Arguments) -> Result
     let digest = arguments.digest(context)?;
     let recap = context.memory().await?.service.recap(digest).await;
     if context.output.json {
-        write_json(&json!({
-            "recap": recap.text,
-            "sessionId": recap.session_id.as_ref().map(SessionId::as_str),
-            "count": recap.count,
-            "signals": signals(&recap.signals),
-        }))?;
+        write_json(&RecapText::from(&recap))?;
         return Ok(Exit::Success);
     }
     if recap.count > 0 {
@@ -55,12 +49,7 @@ pub(crate) async fn handoff(context: &Context<'_>, arguments: Arguments) -> Resu
     let digest = arguments.digest(context)?;
     let handoff = context.memory().await?.service.handoff(digest).await;
     if context.output.json {
-        write_json(&json!({
-            "handoff": handoff.text,
-            "sessionId": handoff.session_id.as_ref().map(SessionId::as_str),
-            "counts": { "memories": handoff.counts.memories, "sessions": handoff.counts.sessions },
-            "signals": signals(&handoff.signals),
-        }))?;
+        write_json(&HandoffText::from(&handoff))?;
         return Ok(Exit::Success);
     }
     write_line(harmless(&handoff.text))?;

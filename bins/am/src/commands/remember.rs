@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal as _, Read as _};
 
 use am_model::{CONTENT_MAX, Concept, Importance, Origin, SessionId};
 use am_service::Remember;
+use am_wire::reply::Saved;
 use clap::Args;
-use serde_json::json;
 
 use crate::context::{Context, caller};
 use crate::exit::Exit;
@@ -46,15 +46,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
         memory.service.remember(&caller(), request).await?
     };
     if context.output.json {
-        let concepts: Vec<&str> = remembered.concepts.iter().map(Concept::as_str).collect();
-        write_json(&json!({
-            "id": remembered.memory_id.as_str(),
-            "sessionId": remembered.session_id.as_str(),
-            "project": remembered.project.as_str(),
-            "concepts": concepts,
-            "deduped": remembered.deduped,
-            "consolidated": remembered.consolidated,
-        }))?;
+        write_json(&Saved::from(&remembered))?;
     } else {
         write_line(&remembered.memory_id)?;
         let project = one_line(remembered.project.as_str());

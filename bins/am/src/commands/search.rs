@@ -3,15 +3,14 @@
 use am_model::{Concept, LIMIT_DEFAULT, QUERY_MAX, SearchHit, Signal, bounded_text, number, text};
 use am_service::{Search, SearchResults, SmartSearch};
 use am_store::Store as _;
+use am_wire::reply::Found;
 use clap::Args;
-use serde_json::json;
 
 use crate::cli;
 use crate::context::{Context, Memory};
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::{Output, harmless, one_line, warn, write_json, write_line};
-use crate::view::{HitView, signals};
 
 /// Longest excerpt of a memory, in UTF-16 code units.
 const EXCERPT_MAX: usize = 240;
@@ -60,9 +59,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     };
     let output = context.output;
     if output.json {
-        let results: Vec<HitView<'_>> = found.hits.iter().map(HitView::from).collect();
-        let mode = found.mode.as_str();
-        write_json(&json!({ "mode": mode, "results": results, "signals": signals(&found.signals) }))?;
+        write_json(&Found::from(&found))?;
     } else {
         show(output, &found, arguments.full)?;
     }

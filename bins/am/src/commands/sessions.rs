@@ -1,15 +1,14 @@
 //! `am sessions`: the sessions of a project, or the memories of one.
 
 use am_model::{LIMIT_DEFAULT, SessionId, text};
+use am_wire::reply::{SessionMemories, Sessions};
 use clap::Args;
-use serde_json::json;
 
 use crate::cli;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Result;
 use crate::output::{one_line, write_json, write_line};
-use crate::view::{MemoryView, SessionView};
 
 /// Longest excerpt of a memory, in UTF-16 code units.
 const EXCERPT_MAX: usize = 160;
@@ -30,8 +29,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let Some(session) = &arguments.session else {
         let sessions = context.memory().await?.service.sessions(&project, arguments.limit).await?;
         if output.json {
-            let sessions: Vec<SessionView<'_>> = sessions.iter().map(SessionView::from).collect();
-            write_json(&json!({ "sessions": sessions }))?;
+            write_json(&Sessions::from(sessions.as_slice()))?;
             return Ok(Exit::Success);
         }
         for session in &sessions {
@@ -48,8 +46,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let service = context.memory().await?.service;
     let memories = service.session_memories(&project, &session_id, arguments.limit).await?;
     if output.json {
-        let memories: Vec<MemoryView<'_>> = memories.iter().map(MemoryView::from).collect();
-        write_json(&json!({ "memories": memories }))?;
+        write_json(&SessionMemories::from(memories.as_slice()))?;
         return Ok(Exit::Success);
     }
     for memory in &memories {

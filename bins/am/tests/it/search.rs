@@ -27,6 +27,18 @@ fn each_mode_finds_and_shows_what_it_is_from() {
 }
 
 #[test]
+fn json_has_the_keys_of_the_rest_reply_in_its_order() {
+    let am = seeded();
+    let saved =
+        am.run(["remember", "--json", "--project", "p", "--session", "s3", "--importance", "1", "Walrus"]);
+    assert_shown("remember-json", &am, &saved.shown());
+    for mode in ["keyword", "hybrid"] {
+        let ran = am.run(["search", "--json", "--project", "p", "--mode", mode, "walrus", "--limit", "1"]);
+        assert_shown(&format!("search-{mode}-json"), &am, &ran.shown());
+    }
+}
+
+#[test]
 fn a_search_sees_its_project_only() {
     let am = seeded();
     assert_eq!(am.found("q", "backoff"), ["Backoff of another project."]);

@@ -40,6 +40,15 @@ fn digests_show_the_newest() {
 }
 
 #[test]
+fn json_has_the_keys_of_the_rest_reply_in_its_order() {
+    let am = seeded();
+    assert_shown("sessions-json", &am, &am.line("sessions --json --project p").shown());
+    assert_shown("sessions-one-json", &am, &am.line("sessions --json --project p s2").shown());
+    assert_shown("recap-json", &am, &am.line("recap --json --project p --session s1").shown());
+    assert_shown("handoff-json", &am, &am.line("handoff --json --project p --session s1").shown());
+}
+
+#[test]
 fn a_session_is_summarised_with_the_lines_of_the_contract() {
     let am = seeded();
     assert_shown(

@@ -181,6 +181,7 @@ pub(crate) fn assert_shown(name: &str, am: &Am, shown: &str) {
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[TIME]"),
         (r"\d+(\.\d)? ([KMG]iB|B)\b", "[SIZE]"),
         (r#"("diskBytes":|"bytes":)\d+"#, "$1[SIZE]"),
+        (r#"("score":|"distance":)[\d.e-]+"#, "$1[NUMBER]"),
         (r"\(\d+\.\ds\)", "([SECONDS])"),
         (r"os error \d+", "os error [NUMBER]"),
     ];
