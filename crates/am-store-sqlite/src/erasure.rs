@@ -46,7 +46,7 @@ impl SqliteStore {
             return Ok(Maintenance { log_truncated: truncate_log(&connection)?, erasure_pending: false });
         }
         // Freed row ids would come back: every table with ids that outlive their rows has AUTOINCREMENT.
-        connection.execute_batch("VACUUM").map_err(storage_error)?;
+        write_anew(&connection, self.disk_bytes())?;
         if !truncate_log(&connection)? {
             return Ok(Maintenance { log_truncated: false, erasure_pending: true });
         }
@@ -73,6 +73,15 @@ impl SqliteStore {
         };
         size("") + size("-wal")
     }
+}
+
+/// Copies the live rows out and back. The copy is in memory for small stores, else in an unnamed temporary file.
+fn write_anew(connection: &Connection, bytes: u64) -> Result<(), StoreError> {
+    let place = if bytes > BY_THE_WAY_BYTES { "FILE" } else { "MEMORY" };
+    connection.execute_batch(&format!("PRAGMA temp_store = {place}")).map_err(storage_error)?;
+    let written = connection.execute_batch("VACUUM").map_err(storage_error);
+    connection.execute_batch("PRAGMA temp_store = MEMORY").map_err(storage_error)?;
+    written
 }
 
 /// Folds the write-ahead log back and cuts it to nothing; `false` where readers stand in the way.
