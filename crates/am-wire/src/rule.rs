@@ -32,13 +32,13 @@ pub(crate) fn check(field: Field, input: Option<Input<'_>>, values: &mut Values,
     }
 }
 
-fn expected(issues: &mut Vec<Issue>, place: &str, expected: &str, input: &Input<'_>) {
+fn mistyped(place: &str, expected: &str, input: &Input<'_>, issues: &mut Vec<Issue>) {
     issues.push(Issue::new(place, format!("Expected {expected}, received {}", input.type_name())));
 }
 
 fn trimmed(place: &str, input: Input<'_>, maximum: usize, issues: &mut Vec<Issue>) -> Option<String> {
     let Input::Text(given) = input else {
-        expected(issues, place, "string", &input);
+        mistyped(place, "string", &input, issues);
         return None;
     };
     let trimmed = text::trim(&given);
@@ -50,7 +50,7 @@ fn trimmed(place: &str, input: Input<'_>, maximum: usize, issues: &mut Vec<Issue
 
 fn line(place: &str, input: Input<'_>, maximum: usize, issues: &mut Vec<Issue>) -> Option<String> {
     let Input::Text(given) = input else {
-        expected(issues, place, "string", &input);
+        mistyped(place, "string", &input, issues);
         return None;
     };
     if !has_length(place, &given, maximum, issues) {
@@ -69,7 +69,7 @@ fn texts(
     issues: &mut Vec<Issue>,
 ) -> Option<Vec<String>> {
     let Input::Array(elements) = input else {
-        expected(issues, place, "array", &input);
+        mistyped(place, "array", &input, issues);
         return None;
     };
     if elements.len() > most {
@@ -109,7 +109,7 @@ fn number_between(
     let number = match input {
         Input::Number(number) if !number.is_nan() => *number,
         _ => {
-            expected(issues, place, "number", input);
+            mistyped(place, "number", input, issues);
             return None;
         }
     };

@@ -14,38 +14,15 @@ async fn issues(client: &mut Client, tool: &str, arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn every_kind_of_mistake_is_named() {
+async fn every_mistake_is_named_with_its_place() {
     let mut client = Client::over(service(Profile::Default).await);
     client.initialize().await;
-    let long = |units: usize| "x".repeat(units);
     for (tool, arguments, expected) in [
         ("memory_save", json!({"content": 5}), "Expected string, received number at content"),
-        ("memory_save", json!({"content": null}), "Expected string, received null at content"),
-        (
-            "memory_save",
-            json!({"content": long(200_001)}),
-            "String must contain at most 200000 character(s) at content",
-        ),
-        (
-            "memory_save",
-            json!({"content": "x", "concepts": "a"}),
-            "Expected array, received string at concepts",
-        ),
         (
             "memory_save",
             json!({"content": "x", "concepts": ["a", " ", 1]}),
             "String must contain at least 1 character(s) at concepts.1; Expected string, received number at concepts.2",
-        ),
-        (
-            "memory_save",
-            json!({"content": "x", "concepts": vec!["c"; 65]}),
-            "Array must contain at most 64 element(s) at concepts",
-        ),
-        (
-            "memory_save",
-            json!({"content": "x", "project": long(201), "sessionId": {}, "origin": []}),
-            "String must contain at most 200 character(s) at project; Expected string, received object at sessionId; \
-             Expected string, received array at origin",
         ),
         (
             "memory_lesson",
@@ -53,34 +30,12 @@ async fn every_kind_of_mistake_is_named() {
             "Number must be greater than or equal to 0 at importance",
         ),
         (
-            "memory_lesson",
-            json!({"content": "x", "importance": "1"}),
-            "Expected number, received string at importance",
-        ),
-        ("memory_search", json!({"query": "q", "limit": 1.5}), "Expected integer, received float at limit"),
-        (
-            "memory_search",
-            json!({"query": "q", "limit": 101}),
-            "Number must be less than or equal to 100 at limit",
-        ),
-        ("memory_search", json!({"query": "q", "limit": true}), "Expected number, received boolean at limit"),
-        (
             "memory_search",
             json!({"query": "q", "limit": 0.5}),
             "Expected integer, received float at limit; Number must be greater than or equal to 1 at limit",
         ),
         ("memory_session_memories", json!({}), "Required at sessionId"),
         ("memory_delete", json!({}), "Required at memoryId; Required at reason"),
-        (
-            "memory_delete",
-            json!({"memoryId": "m", "reason": " \n "}),
-            "String must contain at least 1 character(s) at reason",
-        ),
-        (
-            "memory_delete",
-            json!({"memoryId": "m", "reason": format!("a{}b", " ".repeat(1000))}),
-            "String must contain at most 1000 character(s) at reason",
-        ),
     ] {
         assert_eq!(issues(&mut client, tool, arguments).await, expected);
     }
