@@ -1,7 +1,8 @@
 //! Digests of the log: what binds a writer's rows to one another, and a row to the memory it is about.
 //!
 //! Every store computes them here, so that chains verify wherever rows are copied. Digests that cover content are
-//! keyed with the random key in the memory's row: when the row goes, nothing in the log can be guessed from.
+//! keyed with the random key in the memory's row: when the row goes, or a part of it and the key with that, nothing in
+//! the log can be guessed from.
 
 use std::collections::BTreeMap;
 

@@ -54,7 +54,7 @@ pub struct StoredMemory {
     pub parts: Vec<Part>,
     /// Memories whose text this one quotes.
     pub derived_from: Vec<MemoryId>,
-    /// Random key of this row's digests in the log.
+    /// Random key of this row's digests in the log; another one once a part of the row was forgotten.
     pub digest_key: [u8; 32],
 }
 

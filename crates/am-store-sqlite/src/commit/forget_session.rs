@@ -49,6 +49,7 @@ pub(super) fn forget_session(context: &Context<'_>, forget: &ForgetSession) -> R
 struct Rewritten {
     before: Held,
     after: am_model::Memory,
+    digest_key: [u8; 32],
 }
 
 fn finish(
@@ -68,7 +69,7 @@ fn finish(
     let (before, after) = match (gone.as_slice(), rewritten) {
         ([only], []) => (Some(only.digest()), None),
         ([], [only]) => {
-            let after = chain::keyed_digest(&only.before.digest_key, &only.after);
+            let after = chain::keyed_digest(&only.digest_key, &only.after);
             (Some(only.before.digest()), Some(after))
         }
         _ => (None, None),
@@ -143,7 +144,8 @@ fn rewrite_one(
     concept::leave(connection, held.memory.id.0, &dropped)?;
     connection.execute("DELETE FROM part WHERE memory = ?1", [held.memory.id.0]).map_err(storage_error)?;
     insert_parts(connection, held.memory.id.0, &staying)?;
-    rewritten.push(Rewritten { before: held, after });
+    let digest_key = memory_rows::renew_digest_key(connection, &held)?;
+    rewritten.push(Rewritten { before: held, after, digest_key });
     Ok(())
 }
 

@@ -252,6 +252,18 @@ pub(crate) fn rewrite(
     feed::append(connection, held.project, id, Operation::Put, 0)
 }
 
+/// Gives a memory another key for its digests and returns it.
+///
+/// With the old one, which goes, a text that was taken out could be guessed from the digests in the log.
+pub(crate) fn renew_digest_key(connection: &Connection, held: &Held) -> Result<[u8; 32], StoreError> {
+    let key: [u8; 32] = rand::random();
+    connection
+        .prepare_cached("UPDATE memory SET digest_key = ?2 WHERE id = ?1")
+        .and_then(|mut statement| statement.execute(params![held.memory.id.0, key.as_slice()]))
+        .map_err(storage_error)?;
+    Ok(key)
+}
+
 /// Removes a memory from every index, and the text of the evidence that rests under it.
 ///
 /// Returns the number of observations whose text was erased.

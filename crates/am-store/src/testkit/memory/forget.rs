@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use am_model::{Instant, MemoryId, Project, SessionId, Verb};
 
+use super::random_key;
 use super::save::replace_text;
 use super::state::{LogRow, Row, State, invalid};
 use crate::{Audit, Forget, ForgetSession, Outcome, Part, Rewrite, StoreError, StoredMemory};
@@ -164,6 +165,8 @@ impl State {
         }
         memory.version += 1;
         rewritten.stored.parts = parts;
+        // With the old key, what is taken out could be guessed from the log.
+        rewritten.stored.digest_key = random_key();
         replace_text(&mut rewritten, rewrite.text);
         removal.rewritten.push(Changed { before: row, after: Some(rewritten.clone()) });
         self.memories.insert(rewritten.id(), Arc::new(rewritten));
