@@ -7,6 +7,7 @@ mod copy;
 mod demo;
 mod evaluation;
 mod exit_codes;
+mod fixture;
 mod forget;
 mod help;
 mod hostile;

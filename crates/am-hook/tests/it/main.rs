@@ -3,6 +3,7 @@
 
 mod client;
 mod dialect;
+mod fixture;
 mod golden;
 mod recall;
 mod spool;

@@ -6,6 +6,7 @@ mod conformance;
 mod differential;
 mod erasure;
 mod file;
+mod fixture;
 mod maintenance;
 mod processes;
 mod support;
