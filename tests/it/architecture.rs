@@ -11,7 +11,7 @@ use graph::GRAPH;
 use source::{SOURCES, Source, root, says};
 
 /// The packages from the bottom to the top, and the packages of ours that each may depend on.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("am-model", &[]),
     ("am-embed", &["am-model"]),
     ("am-fusion", &["am-model"]),
@@ -19,8 +19,9 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("am-store", &["am-model", "am-embed", "am-fusion"]),
     ("am-store-sqlite", &["am-model", "am-embed", "am-fusion", "am-store"]),
     ("am-service", &["am-model", "am-embed", "am-fusion", "am-store"]),
-    ("am-api", &["am-model", "am-store", "am-service"]),
-    ("am-mcp", &["am-model", "am-embed", "am-service"]),
+    ("am-wire", &["am-model", "am-service"]),
+    ("am-api", &["am-model", "am-store", "am-service", "am-wire"]),
+    ("am-mcp", &["am-model", "am-embed", "am-service", "am-wire"]),
     ("am-hook", &[]),
     ("am-runtime", &["am-model", "am-embed", "am-store", "am-store-sqlite", "am-service", "am-hook"]),
     ("am-hook-program", &["am-hook"]),
@@ -39,6 +40,8 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "am-store",
             "am-store-sqlite",
             "am-service",
+            // Reading commands write JSON as the REST replies are.
+            "am-wire",
             "am-hook",
             "am-runtime",
             "am-mcp-program",
@@ -226,7 +229,7 @@ fn only_surfaces_know_a_wire_format() {
         .filter(|source| source.is_shipped() && (source.says("Serialize") || source.says("Deserialize")))
         .map(Source::package)
         .collect();
-    assert_eq!(deriving, BTreeSet::from(["am", "am-api", "am-mcp"]));
+    assert_eq!(deriving, BTreeSet::from(["am", "am-api", "am-mcp", "am-wire"]));
 }
 
 #[test]
@@ -235,7 +238,7 @@ fn each_protocol_stays_in_its_crate() {
         ("rmcp", &["am-mcp"]),
         ("rusqlite", &["am-store-sqlite"]),
         ("hyper", &["am-server"]),
-        ("schemars", &["am-api"]),
+        ("schemars", &["am-api", "am-wire"]),
         ("prometheus-client", &["am-api"]),
         ("ureq", &["am-runtime"]),
         ("clap", &["am-cli", "am-server"]),

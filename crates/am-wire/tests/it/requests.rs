@@ -6,7 +6,7 @@ use am_wire::field::{self, Field};
 use am_wire::request::{self, Issue, Refused};
 use serde_json::json;
 
-const SAVE: [Field; 6] =
+pub(crate) const SAVE: [Field; 6] =
     [field::CONTENT, field::CONCEPTS, field::PROJECT, field::SAVED_SESSION, field::ORIGIN, field::IMPORTANCE];
 const SEARCH: [Field; 4] = [field::QUERY, field::NAMED_CONCEPTS, field::PROJECT, field::LIMIT];
 const DELETE: [Field; 2] = [field::DELETED_ID, field::REASON];
