@@ -81,7 +81,8 @@ impl From<StoreError> for Failure {
                 failure(exit).hint("`am doctor` looks at the data directory and says more")
             }
             StoreError::Busy { .. } => failure(Exit::Temporary).hint("another program is writing; try again"),
-            StoreError::Full => failure(Exit::CannotCreate),
+            StoreError::Full | StoreError::NoWrites => failure(Exit::CannotCreate)
+                .hint("make room on the disk of the data directory; what is stored is safe"),
             StoreError::ReadOnly => failure(Exit::NoPermission),
             StoreError::NewerSchema { .. } => {
                 failure(Exit::Failed).hint("it was left untouched; upgrade agent-memory to use it")

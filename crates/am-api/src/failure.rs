@@ -100,7 +100,10 @@ impl Failure {
             Self::InvalidJson(details) => Some((*details).to_owned()),
             Self::InvalidRequest(details) => Some(details.clone()),
             Self::Service(ServiceError::Store(
-                error @ (StoreError::Full | StoreError::ReadOnly | StoreError::NewerSchema { .. }),
+                error @ (StoreError::Full
+                | StoreError::NoWrites
+                | StoreError::ReadOnly
+                | StoreError::NewerSchema { .. }),
             )) => Some(error.to_string()),
             _ => None,
         }

@@ -5,7 +5,7 @@ use am_model::{
     StoreId,
 };
 use am_store::{StoreError, StoredObservation};
-use rusqlite::{ErrorCode, Row};
+use rusqlite::{ErrorCode, Row, ffi};
 
 /// The columns that [`memory`] reads, in its order; `concepts` last.
 pub(crate) const MEMORY_COLUMNS: &str = "m.id, m.memory_id, m.session_id, m.kind, m.version, m.origin, m.importance, m.created_at, m.content, m.concepts";
@@ -20,12 +20,24 @@ pub(crate) fn storage_error(error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
         Some(ErrorCode::NotADatabase) => StoreError::Foreign,
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { detail: "the engine says so".to_owned() },
+        Some(ErrorCode::SystemIoFailure) if is_failed_write(&error) => StoreError::NoWrites,
         Some(code @ (ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure)) => {
-            // A full disk shows as an input/output failure where the log's shared memory can't grow.
             StoreError::Unavailable { detail: format!("{code:?}") }
         }
         _ => StoreError::Unavailable { detail: engine_text(&error) },
     }
+}
+
+/// Returns whether the disk did not take a write. The engine says "full" only where the system says so of a file: not for
+/// quotas, limits, or where the log's shared memory can't grow.
+fn is_failed_write(error: &rusqlite::Error) -> bool {
+    const FAILED_WRITES: [i32; 4] = [
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_FSYNC,
+        ffi::SQLITE_IOERR_TRUNCATE,
+        ffi::SQLITE_IOERR_SHMSIZE,
+    ];
+    error.sqlite_error().is_some_and(|failure| FAILED_WRITES.contains(&failure.extended_code))
 }
 
 /// Returns the engine's message without what may be a path or a statement.

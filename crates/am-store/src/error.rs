@@ -20,6 +20,11 @@ pub enum StoreError {
     /// The disk is full; nothing was written.
     #[error("the disk is full: nothing was written")]
     Full,
+    /// The disk did not take a write, for another reason than being full; nothing was written.
+    #[error(
+        "the disk takes no writes (a quota, a limit on files, or a fault of the disk): nothing was written"
+    )]
+    NoWrites,
     /// The store can only be read.
     #[error("the store is read-only: nothing was written")]
     ReadOnly,
@@ -71,6 +76,7 @@ impl StoreError {
             Self::Unavailable { .. } => "Unavailable",
             Self::Busy { .. } => "Busy",
             Self::Full => "Full",
+            Self::NoWrites => "NoWrites",
             Self::ReadOnly => "ReadOnly",
             Self::NewerSchema { .. } => "NewerSchema",
             Self::Foreign => "Foreign",

@@ -189,6 +189,10 @@ async fn a_failure_that_the_caller_can_mend_says_so() {
     let router = router(service(Arc::clone(&store) as _).await, ApiSettings::default());
     for (error, body) in [
         (StoreError::Full, r#"{"error":"internal_error","details":"the disk is full: nothing was written"}"#),
+        (
+            StoreError::NoWrites,
+            r#"{"error":"internal_error","details":"the disk takes no writes (a quota, a limit on files, or a fault of the disk): nothing was written"}"#,
+        ),
         (StoreError::Damaged { detail: "x".to_owned() }, r#"{"error":"internal_error"}"#),
     ] {
         store.fail_next(error);
