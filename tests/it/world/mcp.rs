@@ -57,15 +57,31 @@ impl Mcp {
         let id = self.next;
         self.next += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
+        let message = self.hear()?;
+        assert_eq!((&message["jsonrpc"], &message["id"]), (&json!("2.0"), &json!(id)), "{message}");
+        Some(message)
+    }
+
+    /// Sends bytes as they are, and returns the next message.
+    pub(crate) fn ask_raw(&mut self, bytes: &[u8]) -> Value {
+        self.send_raw(bytes);
+        self.hear().unwrap()
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(bytes).and_then(|()| input.flush()).unwrap();
+    }
+
+    fn hear(&self) -> Option<Value> {
         let line = match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => line,
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return None,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("no answer: {}", self.process.errors()),
         };
-        // What the crash has cut off is no line.
-        let message: Value = serde_json::from_str(&line).ok()?;
-        assert_eq!((&message["jsonrpc"], &message["id"]), (&json!("2.0"), &json!(id)), "{message}");
-        Some(message)
+        // What a crash has cut off is no line.
+        serde_json::from_str(&line).ok()
     }
 
     /// Calls a tool; returns whether it failed, and the reply that its text holds.

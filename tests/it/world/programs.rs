@@ -25,7 +25,7 @@ fn build() -> HashMap<String, PathBuf> {
     cargo.current_dir(workspace).args(["build", "--workspace", "--bins", "--locked"]);
     // With this very test among the targets, dependencies get the same features as in `cargo test --workspace`: nothing
     // is built twice.
-    cargo.args(["--test", "end_to_end", "--message-format", "json"]);
+    cargo.args(["--test", "end_to_end", "--message-format", "json-render-diagnostics"]);
     match profile {
         "debug" => {}
         "release" => drop(cargo.arg("--release")),

@@ -103,9 +103,14 @@ impl Server {
     }
 
     /// Stops it as a user does, and checks that it ended well and had nothing to complain about.
-    pub(crate) fn stop(mut self) {
+    pub(crate) fn stop(self) {
+        assert_eq!(self.stop_and_hear(), "");
+    }
+
+    /// Stops it as a user does, and returns what it had to complain about.
+    pub(crate) fn stop_and_hear(mut self) -> String {
         self.process.terminate();
         assert_eq!(self.process.wait().code(), Some(0));
-        assert_eq!(self.process.last_errors(), "");
+        self.process.last_errors()
     }
 }
