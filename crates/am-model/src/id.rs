@@ -104,6 +104,8 @@ impl SessionId {
 impl Origin {
     /// The origin of lessons.
     pub const LESSON: &str = "lesson";
+    /// The origin of the lines that an import makes of tool calls, in the words of capture hooks.
+    pub const IMPORTED_TOOL: &str = "import:tool";
 
     /// Returns whether a capture hook made it.
     pub fn is_hook(&self) -> bool {

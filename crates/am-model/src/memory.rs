@@ -83,6 +83,8 @@ impl MemoryKind {
     pub fn of(origin: &Origin, content: &str) -> Self {
         if origin.as_str() == Origin::LESSON {
             Self::Lesson
+        } else if origin.as_str() == Origin::IMPORTED_TOOL && is_hook_line(content) {
+            Self::Event
         } else if !origin.is_hook() {
             Self::Note
         } else if is_hook_line(content) {

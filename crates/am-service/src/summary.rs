@@ -132,15 +132,20 @@ impl Service {
     }
 }
 
-/// Leaves out summaries, and lessons that quote another memory of the list.
+/// Leaves out summaries, lessons that quote another memory of the list, and, unless there is nothing else, the fixed
+/// lines of hooks: they say that something happened, not what was learned.
 fn without_derived(memories: Vec<Memory>) -> Vec<Memory> {
     let lesson_of = |memory: &Memory| {
         format!("lesson: {}", text::cut_with_dots(&text::one_line(&memory.content), EXCERPT_MAX))
     };
     let quotes: Vec<String> = memories.iter().map(lesson_of).collect();
-    memories
+    let mut kept: Vec<Memory> = memories
         .into_iter()
         .filter(|memory| memory.kind != MemoryKind::Summary)
         .filter(|memory| memory.kind != MemoryKind::Lesson || !quotes.contains(&memory.content))
-        .collect()
+        .collect();
+    if kept.iter().any(|memory| memory.kind != MemoryKind::Event) {
+        kept.retain(|memory| memory.kind != MemoryKind::Event);
+    }
+    kept
 }

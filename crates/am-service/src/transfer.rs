@@ -188,8 +188,8 @@ fn check_memory(stored: &StoredMemory) -> Result<(), &'static str> {
     if bounded_text("content", &memory.content, CONTENT_MAX).is_err() {
         return Err("the content is empty or too long");
     }
-    if MemoryId::new(memory.memory_id.as_str()).is_err() {
-        return Err("the id is empty or too long");
+    if MemoryId::new(memory.memory_id.as_str()).is_err() || memory.memory_id.as_str().contains('\n') {
+        return Err("the id is empty, too long or of several lines");
     }
     if Importance::new(memory.importance.get()).is_err() {
         return Err("the importance is not between 0 and 1");

@@ -1,7 +1,7 @@
 //! Back-ups: a consistent copy into one file, and its verified return.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use am_store::StoreError;
@@ -34,11 +34,10 @@ impl SqliteStore {
         if destination.exists() {
             return Err(StoreError::Invalid { detail: "the back-up file exists already".to_owned() });
         }
-        let partial = destination.with_extension("partial");
-        // What an earlier attempt left is nobody's.
-        if partial.exists() {
-            remove(&partial)?;
-        }
+        // A name of its own: nothing of the user's is in the way.
+        let mut partial = destination.as_os_str().to_owned();
+        partial.push(format!(".{:016x}.partial", rand::random::<u64>()));
+        let partial = PathBuf::from(partial);
         filesystem::make_file(&partial)?;
         let result = self.copy_into(&partial, progress).and_then(|()| {
             fs::rename(&partial, destination).map_err(|error| StoreError::Unavailable {

@@ -54,7 +54,8 @@ pub enum Action {
     /// (of an origin `hook:` or `import:`), with one piece of text, and with no other observation that still has its
     /// text. Outcome: `Forgotten`.
     ///
-    /// The observation's key stays, so that a late delivery does not bring it back.
+    /// The observation's key stays, so that a late delivery does not bring it back; but a key that begins with
+    /// `import:` is a digest of what was said, and gives way to `erased:` and random digits, wherever a text is erased.
     ForgetObservation {
         /// Scope of the observation.
         project: Project,

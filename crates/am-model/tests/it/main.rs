@@ -4,6 +4,7 @@
 
 mod golden;
 mod instant;
+mod kind;
 mod limit;
 mod number;
 mod text;

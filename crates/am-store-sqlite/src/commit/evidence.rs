@@ -91,6 +91,25 @@ pub(crate) fn append(
         .map_err(storage_error)
 }
 
+/// Erases the text of the observations that a condition on one or two values selects, and returns their number.
+///
+/// The key of an imported line is a digest of what it said: it goes too.
+pub(super) fn erase(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> Result<u64, StoreError> {
+    connection
+        .prepare_cached(&format!(
+            "UPDATE observation SET text = NULL, event_id = CASE WHEN substr(event_id, 1, 7) = 'import:'
+               THEN 'erased:' || lower(hex(randomblob(16))) ELSE event_id END
+             WHERE text IS NOT NULL AND {condition}"
+        ))
+        .and_then(|mut statement| statement.execute(values))
+        .map(|erased| erased as u64)
+        .map_err(storage_error)
+}
+
 /// Removes the oldest rows of what happened before an instant.
 pub(super) fn purge(context: &Context<'_>, before: Instant, limit: usize) -> Result<Step, StoreError> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);

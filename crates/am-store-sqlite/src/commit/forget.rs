@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::log::{self, Told};
 use super::memory_rows::{self, Held};
-use super::{Context, Step, invalid};
+use super::{Context, Step, evidence, invalid};
 use crate::read;
 use crate::row::storage_error;
 
@@ -143,7 +143,7 @@ pub(super) fn forget_observation(
         None => None,
     };
     let Some((id, memory_id)) = found else { return Ok(Step::Drop(Removed::default().outcome(Vec::new()))) };
-    connection.execute("UPDATE observation SET text = NULL WHERE id = ?1", [id]).map_err(storage_error)?;
+    evidence::erase(connection, "id = ?1", &[&id])?;
     let mut resting = Vec::new();
     if let Some(memory_id) = memory_id {
         let others: i64 = connection

@@ -10,7 +10,7 @@ use super::forget::{Removed, quoting, remove_all};
 use super::log::{self, Told};
 use super::memory_rows::{self, Held};
 use super::merge::insert_parts;
-use super::{Context, Step, check_vector, concept, invalid};
+use super::{Context, Step, check_vector, concept, evidence, invalid};
 use crate::read;
 use crate::row::{ConceptLink, storage_error};
 
@@ -35,12 +35,8 @@ pub(super) fn forget_session(context: &Context<'_>, forget: &ForgetSession) -> R
     for rewrite in &forget.rewrites {
         rewrite_one(context, session, rewrite, &mut removed, &mut rewritten)?;
     }
-    removed.observations += connection
-        .execute(
-            "UPDATE observation SET text = NULL WHERE project = ?1 AND session_id = ?2 AND text IS NOT NULL",
-            params![project.id, session.as_str()],
-        )
-        .map_err(storage_error)? as u64;
+    let of_session = "project = ?1 AND session_id = ?2";
+    removed.observations += evidence::erase(connection, of_session, &[&project.id, &session.as_str()])?;
     let sessions = drop_session(connection, project.id, session)?;
     finish(context, forget.reason.as_deref(), &removed, &rewritten, sessions)
 }

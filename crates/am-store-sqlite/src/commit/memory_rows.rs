@@ -6,7 +6,7 @@ use am_store::{StoreError, Text, chain};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::feed::{self, Operation};
-use super::{Context, concept};
+use super::{Context, concept, evidence};
 use crate::projection::quantise;
 use crate::read;
 use crate::row::{ConceptLink, MEMORY_COLUMNS, concept_links, memory, storage_error, vector_bytes};
@@ -282,11 +282,7 @@ pub(crate) fn remove(connection: &Connection, held: &Held) -> Result<u64, StoreE
     unindex(connection, narrow_key(held.project, id))?;
     concept::leave(connection, id, &held.links)?;
     feed::append(connection, held.project, id, Operation::Delete, -1)?;
-    let erased = connection
-        .prepare_cached("UPDATE observation SET text = NULL WHERE memory_id = ?1 AND text IS NOT NULL")
-        .and_then(|mut statement| statement.execute([held.memory.memory_id.as_str()]))
-        .map_err(storage_error)?;
-    Ok(erased as u64)
+    evidence::erase(connection, "memory_id = ?1", &[&held.memory.memory_id.as_str()])
 }
 
 /// Records that bytes of something forgotten may still be on disk.

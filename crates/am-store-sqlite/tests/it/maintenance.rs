@@ -24,6 +24,11 @@ async fn a_backup_comes_back_whole() {
     let mut last = (0, 0);
     store.backup(&file, &mut |done, total| last = (done, total)).unwrap();
     assert!(last.0 == last.1 && last.1 > 0);
+    let beside = from.path().join("copy.partial");
+    std::fs::write(&beside, "of the user").unwrap();
+    store.backup(&from.path().join("copy.other"), &mut |_, _| ()).unwrap();
+    assert_eq!(std::fs::read_to_string(&beside).unwrap(), "of the user");
+    assert_eq!(std::fs::read_dir(from.path()).unwrap().count(), 6, "no partial copy is left");
     let again = store.backup(&file, &mut |_, _| ()).unwrap_err();
     assert_eq!(again, StoreError::Invalid { detail: "the back-up file exists already".to_owned() });
 

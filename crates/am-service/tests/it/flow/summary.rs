@@ -1,7 +1,8 @@
 //! Summaries: what they say, and that they go with what they quote.
 
 use am_embed::analysis::Profile;
-use am_model::MemoryKind;
+use am_model::{MemoryKind, Origin};
+use am_service::Remember;
 
 use super::KIND;
 use crate::support::{Fixture, caller, request, session};
@@ -37,6 +38,19 @@ async fn saves_a_summary_and_its_lessons_in_the_session() {
     let again = fixture.summarize(false).await;
     assert_eq!(again, summary);
     assert_eq!(fixture.memories().await.len(), 7);
+}
+
+#[tokio::test]
+async fn fixed_lines_of_hooks_teach_nothing() {
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    let line =
+        |text: &str| Remember { origin: Origin::new("hook:PostToolUse").unwrap(), ..request("s", text) };
+    fixture.service.remember(&caller(), line("tool used: Grep")).await.unwrap();
+    // Alone they are all there is to say.
+    assert!(fixture.summarize(true).await.text.contains(": 1 memories"));
+    fixture.save("s", "the parser tracks spans").await;
+    let summary = fixture.summarize(true).await;
+    assert_eq!((summary.memories, summary.lessons), (1, vec!["lesson: the parser tracks spans".to_owned()]));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use am_model::{Instant, MemoryId, MemoryKind, Observation, Origin, Verb};
 
 use super::Factory;
-use crate::testkit::kit::{Kit, START, event, forgotten, home, project, session};
+use crate::testkit::kit::{Kit, START, event, forget, forgotten, home, project, session};
 use crate::{Action, Outcome, Save};
 
 /// A memory that a hook brought with its event.
@@ -207,6 +207,23 @@ pub(super) async fn a_forgotten_event_leaves_what_rests_on_more(factory: &dyn Fa
     kit.grow(&grown, "and pushed it").await;
     assert_eq!(kit.commit(forgetting("call-4")).await, erased(&[], 1));
     assert!(kit.is_there(&grown).await, "others' text was merged into it");
+}
+
+pub(super) async fn an_erased_line_leaves_no_digest_of_what_it_said(factory: &dyn Factory) {
+    let kit = Kit::new(factory).await;
+    let line = am_model::Observation {
+        origin: Origin::from_stored("import:user"),
+        ..event("import:9f86d081:0", "said in a transcript")
+    };
+    let save = Save { observation: Some(line), ..kit.note("said in a transcript") };
+    let memory_id = kit.insert(save).await;
+    kit.commit(Action::Forget(forget(&[memory_id]))).await;
+    let observations = kit.everything().await.observations;
+    assert_eq!(observations.len(), 1);
+    let event_id = &observations[0].observation.event_id;
+    assert!(event_id.starts_with("erased:") && !event_id.contains("9f86d081"), "{event_id}");
+    assert_eq!(observations[0].observation.text, None);
+    kit.verify().await;
 }
 
 pub(super) async fn old_evidence_can_be_purged_and_memories_stay(factory: &dyn Factory) {

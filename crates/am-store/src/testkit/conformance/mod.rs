@@ -109,6 +109,7 @@ suite! { $
         evidence_alone_is_appended_once,
         a_forgotten_event_takes_what_rests_on_it_alone,
         a_forgotten_event_leaves_what_rests_on_more,
+        an_erased_line_leaves_no_digest_of_what_it_said,
         old_evidence_can_be_purged_and_memories_stay,
         a_late_delivery_brings_nothing_back;
     near_duplicates:

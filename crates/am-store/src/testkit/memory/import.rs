@@ -90,6 +90,9 @@ fn check_parts(stored: &StoredMemory) -> Result<(), StoreError> {
     if parts == 0 {
         return Err(invalid("a memory without parts"));
     }
+    if stored.memory.memory_id.as_str().contains('\n') {
+        return Err(invalid("a memory id of several lines"));
+    }
     if Part::joined_bytes(&stored.parts) != stored.memory.content.len() {
         return Err(invalid("a memory whose parts are not as long as its content"));
     }

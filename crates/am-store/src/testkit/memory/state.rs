@@ -177,7 +177,11 @@ impl State {
         let mut erased = 0;
         for stored in self.observations.values_mut() {
             if stored.observation.text.is_some() && which(stored) {
-                Arc::make_mut(stored).observation.text = None;
+                let observation = &mut Arc::make_mut(stored).observation;
+                observation.text = None;
+                if observation.event_id.starts_with("import:") {
+                    observation.event_id = format!("erased:{}", am_model::MemoryId::random());
+                }
                 erased += 1;
             }
         }
