@@ -13,6 +13,8 @@ use crate::world::{Cli, Home, Mcp, Rest, Server, Surface, fact, program, variant
 
 /// How long they write and read.
 const DURATION: Duration = Duration::from_secs(20);
+/// Directories that sixteen programs open at once, one after the other.
+const FRESH_DIRECTORIES: u32 = 5;
 /// The least similarity of near-duplicates.
 const THRESHOLD: f64 = 0.9;
 
@@ -188,7 +190,7 @@ fn five_programs_share_one_store() {
 
 #[test]
 fn sixteen_programs_open_a_fresh_directory_at_once() {
-    for _ in 0..3 {
+    for _ in 0..FRESH_DIRECTORIES {
         let home = Home::new();
         // Not within the race: it may be built first.
         program("am-server");

@@ -52,7 +52,10 @@ pub(crate) fn open_first(
             .map_err(storage_error)
     };
     keep(&connection, has_log)?;
-    schema::check_readable(&connection)?;
+    // In one snapshot: another first opener may make the tables between two looks.
+    let snapshot = connection.unchecked_transaction().map_err(storage_error)?;
+    schema::check_readable(&snapshot)?;
+    snapshot.finish().map_err(storage_error)?;
     keep(&connection, false)?;
     switch_to_write_ahead_log(&connection)?;
     configure(&connection, synchronous)?;
