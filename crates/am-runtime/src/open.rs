@@ -14,7 +14,7 @@ use crate::absent::AbsentStore;
 use crate::config::{Config, EmbedderKind, StoreKind};
 
 /// Projections that a long-lived server keeps in memory unless told otherwise, in bytes.
-pub const SERVER_PROJECTION_BYTES: usize = 256 << 20;
+pub const SERVER_PROJECTION_BYTES: usize = 96 << 20;
 
 /// The same for processes of which there are many, and for commands.
 pub const SMALL_PROJECTION_BYTES: usize = 32 << 20;

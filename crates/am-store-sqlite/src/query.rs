@@ -66,7 +66,10 @@ fn attempt(
     match arms {
         Projected::Used(arms) => reply(transaction, query, arms).map(Some),
         Projected::NotYet => {
-            reply(transaction, query, scanned(transaction, known, &project, query)).map(Some)
+            let reply = reply(transaction, query, scanned(transaction, known, &project, query));
+            // Not before: the build would take its time from this search.
+            build_aside(store, &project);
+            reply.map(Some)
         }
         Projected::Ahead => Ok(None),
     }
