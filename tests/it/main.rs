@@ -12,6 +12,8 @@ mod erasure;
 #[cfg(unix)]
 mod hook;
 #[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
 mod life;
 #[cfg(unix)]
 mod processes;

@@ -35,7 +35,7 @@ const SKILLS: [(&str, &[&str], &[&str]); 8] = [
 /// The fields that the skill format knows.
 const FIELDS: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
-fn directory(name: &str) -> PathBuf {
+pub(crate) fn directory(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(name)
 }
 
@@ -241,7 +241,7 @@ fn tools() -> BTreeSet<String> {
 }
 
 /// Returns the words of every command in a sample: of `command` with its `args`, or of a `command` that is a list.
-fn commands(value: &Value, found: &mut Vec<Vec<String>>) {
+pub(crate) fn commands(value: &Value, found: &mut Vec<Vec<String>>) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| commands(value, found)),
         Value::Object(fields) => {
@@ -294,7 +294,7 @@ fn the_samples_of_hosts_call_programs_and_events_that_there_are() {
 }
 
 /// Returns whether the hook makes something of an event that is named like this.
-fn captures(arguments: &[&str]) -> bool {
+pub(crate) fn captures(arguments: &[&str]) -> bool {
     let (dialect, event) = match *arguments {
         [event] => (Dialect::Contract, event),
         ["--agent", agent, event] => match Dialect::of_agent(agent) {

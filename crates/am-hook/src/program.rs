@@ -102,7 +102,12 @@ pub fn run(
     // A panic is a defect, but not one of the host: it gets the silence it expects.
     drop(panic::catch_unwind(AssertUnwindSafe(|| {
         let (dialect, event) = parse(arguments);
-        let Some(dialect) = dialect else { return };
+        let Some(dialect) = dialect else {
+            if let Some(input) = input {
+                pass_over(input);
+            }
+            return;
+        };
         if dialect == Dialect::Antigravity && event == recall::EVENT {
             let injected = input.and_then(|input| inject(settings, input));
             print(injected.as_deref().unwrap_or(dialect.answer(&event)));
@@ -209,6 +214,15 @@ fn inject(settings: Settings, input: impl Read + Send + 'static) -> Option<Strin
     };
     thread::Builder::new().spawn(worker).ok()?;
     injection.recv_timeout(INPUT_WAIT + recall::WAIT).ok().flatten()
+}
+
+/// Lets a host write its payload, which is not for us, as long as it may: it must not find the pipe closed.
+fn pass_over(mut input: impl Read + Send + 'static) {
+    let (ended, end) = mpsc::sync_channel(1);
+    let worker = move || drop(ended.send(std::io::copy(&mut input, &mut std::io::sink())));
+    if thread::Builder::new().spawn(worker).is_ok() {
+        drop(end.recv_timeout(INPUT_WAIT));
+    }
 }
 
 /// Reads a payload to its end, so that the host never writes into a closed pipe; `None` when it is too large
