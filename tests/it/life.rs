@@ -20,10 +20,15 @@ fn a_server_that_is_stopped_under_load_has_what_it_acknowledged() {
             let writers: Vec<_> = (0..4)
                 .map(|writer| {
                     scope.spawn(move || {
-                        (0..)
-                            .map(|number| fact('g', (round * 4 + writer) * 10_000 + number))
-                            .take_while(|content| Rest { port }.save(content, "s").is_some())
-                            .collect::<Vec<_>>()
+                        let mut acknowledged = vec![];
+                        loop {
+                            let number = (round * 4 + writer) * 10_000 + acknowledged.len() as u64;
+                            let content = fact('g', number);
+                            if (Rest { port }).save(&content, "s").is_none() {
+                                return acknowledged;
+                            }
+                            acknowledged.push(content);
+                        }
                     })
                 })
                 .collect();

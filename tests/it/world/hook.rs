@@ -31,8 +31,8 @@ impl<'a> Hook<'a> {
 
     /// Fires an event. Whatever happens, the host sees success and nothing else.
     pub(crate) fn fire(&self, event: &str, payload: &Value) {
-        let alone = AloneOnThePort::new();
-        self.run(alone.command(), event, payload, None);
+        let _alone = AloneOnThePort::new();
+        self.run(AloneOnThePort::command(), event, payload, None);
     }
 
     /// Fires an event where the default port is as it is.
@@ -90,7 +90,7 @@ impl AloneOnThePort {
         Self { _port: Some(port) }
     }
 
-    fn command(&self) -> Command {
+    fn command() -> Command {
         let Some(words) = network_of_its_own() else { return Command::new(program("am-hook")) };
         let mut command = Command::new("unshare");
         command.args(words).arg(program("am-hook"));

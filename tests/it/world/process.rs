@@ -50,7 +50,7 @@ impl Heard {
     }
 
     /// Returns everything, once the stream has ended.
-    pub(crate) fn to_the_end(&mut self) -> String {
+    pub(crate) fn whole(&mut self) -> String {
         if let Some(listener) = self.listener.take() {
             listener.join().unwrap();
         }
@@ -109,7 +109,7 @@ impl Running {
 
     /// Returns everything it said on its error stream, once it has ended.
     pub(crate) fn last_errors(&mut self) -> String {
-        self.errors.to_the_end()
+        self.errors.whole()
     }
 
     /// Returns the processes it has started that are still there.
