@@ -1,8 +1,8 @@
 //! The blocking client: one observation, one POST, one short wait.
 //!
 //! The socket in the data directory comes first, then the default TCP address, unless the user named an URL.
-//! The default port may belong to another product, so a reply there counts only with our identity header,
-//! and a secret is only sent to a peer that has shown it.
+//! The default port may belong to another product, so a peer there (and on a socket that others could have
+//! made) is asked who it is first: neither text nor secret goes to one without our identity header.
 
 use std::{
     net::{SocketAddr, TcpStream},
@@ -139,7 +139,7 @@ pub(crate) fn ask(
             if let Some(path) = socket
                 && let Ok(mut stream) = std::os::unix::net::UnixStream::connect(path)
             {
-                return if post.secret.is_none() || crate::private::is_our_own(path) {
+                return if crate::private::is_our_own(path) {
                     Ok(post.send(&mut stream, "localhost", deadline)?)
                 } else {
                     ask_stranger(&mut stream, "localhost", post, deadline)
@@ -167,8 +167,7 @@ fn ask_explicit(url: &BaseUrl, post: &Post<'_>, deadline: Instant) -> Result<Rep
     Ok(reply::exchange(&mut stream, request.as_bytes(), post.wanted, deadline)?)
 }
 
-/// Sends the request to a peer that has to show who it is: before, on the same connection, when the request
-/// carries the secret; else by its reply.
+/// Sends the request to a peer that has shown who it is: before, on the same connection.
 fn ask_stranger(
     channel: &mut dyn Channel,
     host: &str,
@@ -180,10 +179,8 @@ fn ask_stranger(
         Ok(_) | Err(NoReply::NotHttp) => Err(Unanswered::Foreign),
         Err(NoReply::Silence) => Err(Unanswered::Failed),
     };
-    if post.secret.is_some() {
-        let question = format!("GET /{LIVEZ} HTTP/1.1\r\nhost: {host}\r\n\r\n");
-        identified(reply::exchange(channel, question.as_bytes(), Wanted::BodyOfOurs, deadline))?;
-    }
+    let question = format!("GET /{LIVEZ} HTTP/1.1\r\nhost: {host}\r\n\r\n");
+    identified(reply::exchange(channel, question.as_bytes(), Wanted::BodyOfOurs, deadline))?;
     identified(post.send(channel, host, deadline))
 }
 

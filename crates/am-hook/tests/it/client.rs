@@ -41,6 +41,13 @@ fn counters(directory: &Path) -> Counters {
     Spool::of(directory).counters().unwrap()
 }
 
+/// What a peer is asked that has to show who it is, and does.
+const IDENTIFIED: [&str; 2] = ["GET /memory/livez HTTP/1.1", "POST /memory/remember HTTP/1.1"];
+
+fn lines(listener: &Listener) -> Vec<String> {
+    listener.take().into_iter().map(|request| request.line).collect()
+}
+
 /// Makes a data directory as a server makes it: closed to others.
 fn data_directory() -> TempDir {
     let directory = tempfile::tempdir().unwrap();
@@ -100,18 +107,25 @@ fn the_socket_comes_first_and_has_the_secret() {
 #[test]
 fn a_socket_others_could_have_made_has_to_show_who_it_is() {
     use std::os::unix::fs::PermissionsExt;
-    let directory = data_directory();
-    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    let path = directory.path().join(places::SOCKET_NAME);
-    let socket = Listener::on_socket(&path, |_| support::reply(200, "", "{}"));
-    let mut settings = settings(directory.path());
-    settings.secret = Some("s3cret".to_owned());
-    run(&settings);
-    let requests = socket.take();
-    assert_eq!(requests.len(), 1);
-    assert_eq!(requests[0].line, "GET /memory/livez HTTP/1.1");
-    assert_eq!(requests[0].header("authorization"), None);
-    assert_eq!(waiting(directory.path()).len(), 1);
+    for secret in [None, Some("s3cret".to_owned())] {
+        let directory = data_directory();
+        std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let path = directory.path().join(places::SOCKET_NAME);
+        let socket = Listener::on_socket(&path, |_| support::reply(200, "", "{}"));
+        let mut settings = settings(directory.path());
+        settings.secret.clone_from(&secret);
+        run(&settings);
+        let requests = socket.take();
+        assert_eq!(requests.len(), 1, "{secret:?}");
+        assert_eq!(requests[0].line, IDENTIFIED[0]);
+        assert_eq!((requests[0].header("authorization"), requests[0].body.as_str()), (None, ""));
+        assert_eq!(waiting(directory.path()).len(), 1);
+
+        std::fs::remove_file(&path).unwrap();
+        let real = Listener::on_socket(&path, |_| support::ours(201));
+        run(&settings);
+        assert_eq!(lines(&real), IDENTIFIED, "{secret:?}");
+    }
 }
 
 #[cfg(unix)]
@@ -123,7 +137,7 @@ fn a_dead_socket_falls_back_to_the_port() {
     let mut settings = settings(directory.path());
     settings.default_address = port.address;
     run(&settings);
-    assert_eq!(port.take().len(), 1);
+    assert_eq!(lines(&port), IDENTIFIED);
     assert!(waiting(directory.path()).is_empty());
 }
 
@@ -137,34 +151,43 @@ fn a_foreign_server_on_the_port_is_counted_and_the_event_kept() {
         let mut settings = settings(directory.path());
         settings.default_address = port.address;
         run(&settings);
-        assert_eq!(port.take().len(), 1);
+        let requests = port.take();
+        assert_eq!(requests.len(), 1);
+        assert_eq!((requests[0].line.as_str(), requests[0].body.as_str()), (IDENTIFIED[0], ""));
         assert_eq!(waiting(directory.path()).len(), 1);
         assert_eq!(counters(directory.path()), Counters { spooled: 1, foreign: 1, ..Counters::default() });
     }
 }
 
 #[test]
-fn a_secret_is_only_sent_to_a_server_that_has_shown_who_it_is() {
-    let directory = data_directory();
-    let foreign = Listener::start(|_| support::reply(200, "", "{\"status\":\"ok\"}"));
-    let mut settings = settings(directory.path());
-    settings.secret = Some("s3cret".to_owned());
-    settings.default_address = foreign.address;
-    run(&settings);
-    let requests = foreign.take();
-    assert_eq!(requests.len(), 1);
-    assert_eq!(requests[0].line, "GET /memory/livez HTTP/1.1");
-    assert_eq!(requests[0].header("authorization"), None);
-    assert_eq!(waiting(directory.path()).len(), 1);
-    assert_eq!(counters(directory.path()).foreign, 1);
+fn the_default_port_gets_nothing_before_it_has_shown_who_it_is() {
+    for secret in [None, Some("s3cret".to_owned())] {
+        let directory = data_directory();
+        let foreign = Listener::start(|_| support::reply(200, "", "{\"status\":\"ok\"}"));
+        let mut settings = settings(directory.path());
+        settings.secret.clone_from(&secret);
+        settings.default_address = foreign.address;
+        run(&settings);
+        let requests = foreign.take();
+        assert_eq!(requests.len(), 1);
+        assert_eq!((requests[0].line.as_str(), requests[0].body.as_str()), (IDENTIFIED[0], ""));
+        assert_eq!(requests[0].header("authorization"), None);
+        assert_eq!(requests[0].header("idempotency-key"), None);
+        assert_eq!(waiting(directory.path()).len(), 1);
+        assert_eq!(counters(directory.path()).foreign, 1);
 
-    let real =
-        Listener::start(|request| support::ours(if request.line.starts_with("GET") { 200 } else { 201 }));
-    settings.default_address = real.address;
-    run(&settings);
-    let lines: Vec<String> = real.take().into_iter().map(|request| request.line).collect();
-    assert_eq!(lines, ["GET /memory/livez HTTP/1.1", "POST /memory/remember HTTP/1.1"]);
-    assert_eq!(waiting(directory.path()).len(), 1);
+        let real =
+            Listener::start(|request| support::ours(if request.line.starts_with("GET") { 200 } else { 201 }));
+        settings.default_address = real.address;
+        run(&settings);
+        let requests = real.take();
+        let lines: Vec<&str> = requests.iter().map(|request| request.line.as_str()).collect();
+        assert_eq!(lines, IDENTIFIED);
+        let authorization = secret.map(|secret| format!("Bearer {secret}"));
+        assert_eq!(requests[0].header("authorization"), None);
+        assert_eq!(requests[1].header("authorization"), authorization.as_deref());
+        assert_eq!(waiting(directory.path()).len(), 1);
+    }
 }
 
 #[test]
@@ -265,7 +288,8 @@ fn interim_replies_are_passed_over() {
     let directory = data_directory();
     let server = Listener::start(|_| {
         Behaviour::Reply(
-            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nx-agent-memory: 1\r\n\r\n".into(),
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nx-agent-memory: 1\r\ncontent-length: 0\r\n\r\n"
+                .into(),
         )
     });
     let mut settings = settings(directory.path());

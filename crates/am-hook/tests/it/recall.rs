@@ -155,3 +155,37 @@ fn nothing_to_inject_is_an_empty_answer() {
     let off = Settings { injection: Injection { enabled: false, limit: 8, ttl: 1000 }, ..settings };
     assert_eq!(ask(&off, &json!({"transcriptPath": "~/talk.jsonl", "conversationId": "o"})), "{}");
 }
+
+/// What a server finds.
+const FOUND: &str = r#"{"mode":"hybrid","results":[{"memoryId":"0123456789","content":"Rotate monthly","score":0.03,"source":"text","createdAt":"","importance":0.5}],"signals":[]}"#;
+
+#[test]
+fn the_users_words_go_to_nobody_who_has_not_shown_who_they_are() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("talk.jsonl"), "{\"content\":\"my plan for the merger\"}\n")
+        .unwrap();
+    let payload =
+        |conversation: &str| json!({"conversationId": conversation, "transcriptPath": "~/talk.jsonl"});
+    for secret in [None, Some("tok".to_owned())] {
+        let foreign = Listener::start(|_| support::reply(200, "", FOUND));
+        let mut settings = settings(directory.path(), String::new());
+        settings.url = None;
+        settings.secret = secret;
+        settings.default_address = foreign.address;
+        assert_eq!(ask(&settings, &payload(&foreign.url())), "{}");
+        let requests = foreign.take();
+        assert_eq!(requests.len(), 1);
+        assert_eq!(
+            (requests[0].line.as_str(), requests[0].body.as_str()),
+            ("GET /memory/livez HTTP/1.1", "")
+        );
+        assert_eq!(requests[0].header("authorization"), None);
+
+        let ours = Listener::start(|_| support::reply(200, "x-agent-memory: 0.1.0\r\n", FOUND));
+        settings.default_address = ours.address;
+        let answer = ask(&settings, &payload(&ours.url()));
+        assert!(answer.contains("Rotate monthly"), "{answer}");
+        let lines: Vec<String> = ours.take().into_iter().map(|request| request.line).collect();
+        assert_eq!(lines, ["GET /memory/livez HTTP/1.1", "POST /memory/smart-search HTTP/1.1"]);
+    }
+}
