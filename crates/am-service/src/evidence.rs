@@ -85,6 +85,7 @@ impl Service {
         project: &Project,
         event_id: &str,
     ) -> Result<Forgotten, ServiceError> {
+        self.take_in().await;
         let action = Action::ForgetObservation { project: project.clone(), event_id: event_id.to_owned() };
         Forgotten::of(self.commit(caller.audit(self.now()), action).await?)
     }

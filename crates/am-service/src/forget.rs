@@ -56,6 +56,7 @@ impl Service {
             reason: None,
             created_before: None,
         };
+        self.take_in().await;
         Ok(!self.commit_forget(caller, self.now(), forget).await?.memories.is_empty())
     }
 
@@ -75,6 +76,7 @@ impl Service {
         if reason.is_empty() {
             return Err(InvalidValue::TooShort { field: "reason", minimum: 1 }.into());
         }
+        self.take_in().await;
         let now = self.now();
         let forget = Forget {
             memory_ids: vec![memory_id.clone()],
@@ -93,6 +95,7 @@ impl Service {
         project: &Project,
         session_id: &SessionId,
     ) -> Result<Forgotten, ServiceError> {
+        self.take_in().await;
         let service = self.current().await?;
         let mut patience = Patience::default();
         let mut shared = self.store().shared_memories(project, session_id).await?;

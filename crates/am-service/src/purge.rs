@@ -75,6 +75,7 @@ impl Service {
         cutoff: Instant,
         mut progress: impl FnMut(PurgeProgress),
     ) -> Result<u64, ServiceError> {
+        self.take_in().await;
         let mut pages = Pages::of(project);
         let mut so_far = PurgeProgress { batch: 0, deleted: 0 };
         while let Some(expired) = pages.next(self, cutoff).await? {

@@ -1,6 +1,6 @@
 //! The service: a store, an embedder, a clock and settings under one handle.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use am_embed::analysis::{Analysis, Profile};
 use am_embed::embedder::Embedder;
@@ -8,7 +8,7 @@ use am_fusion::recall::RecallLedger;
 use am_model::{Actor, Channel, Instant, Project};
 use am_store::{Action, Audit, Change, LiveMemory, Outcome, Store, StoreError, StoreIdentity};
 
-use crate::{Clock, ServiceError, Settings};
+use crate::{Clock, Inbox, ServiceError, Settings};
 
 /// Who asks: what the log says of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,7 @@ struct Given {
     clock: Arc<dyn Clock>,
     settings: Settings,
     recalls: Mutex<RecallLedger>,
+    inbox: OnceLock<Arc<dyn Inbox>>,
 }
 
 /// What the store says of itself, and what follows from it.
@@ -69,7 +70,14 @@ impl Service {
         settings: Settings,
     ) -> Result<Self, ServiceError> {
         let known = Arc::new(Known::new(store.identity().await?, &*embedder));
-        let given = Arc::new(Given { store, embedder, clock, settings, recalls: Mutex::default() });
+        let given = Arc::new(Given {
+            store,
+            embedder,
+            clock,
+            settings,
+            recalls: Mutex::default(),
+            inbox: OnceLock::new(),
+        });
         Ok(Self { given, known })
     }
 
@@ -91,6 +99,19 @@ impl Service {
     /// Returns whether the store is of this program's analysis, as far as known.
     pub(crate) fn is_up_to_date(&self) -> bool {
         self.identity().analysis == self.analysis().id()
+    }
+
+    /// Names the place where events wait; the verbs that forget take them in first. Counts once, for all clones.
+    pub fn set_inbox(&self, inbox: Arc<dyn Inbox>) {
+        // A second one would be a mistake of the program's; the first goes on to count.
+        drop(self.given.inbox.set(inbox));
+    }
+
+    /// Takes in what waits, so that it can't bring back what is forgotten next.
+    pub(crate) async fn take_in(&self) {
+        if let Some(inbox) = self.given.inbox.get() {
+            inbox.take_in(self).await;
+        }
     }
 
     /// Returns the store.

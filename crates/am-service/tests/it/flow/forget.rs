@@ -1,11 +1,13 @@
 //! Forgetting memories and sessions.
 
+use std::sync::Arc;
+
 use am_embed::analysis::Profile;
 use am_model::{InvalidValue, StoreId, Verb};
-use am_service::ServiceError;
+use am_service::{Remember, ServiceError};
 
 use super::KIND;
-use crate::support::{Fixture, caller, forty_words, found, project, session};
+use crate::support::{Fixture, caller, forty_words, found, project, request, session};
 
 #[tokio::test]
 async fn forgetting_tells_whether_it_was_there() {
@@ -78,4 +80,35 @@ async fn the_first_session_of_a_merged_memory_can_go_too() {
     // What is left is a text like any other: repeated, it is known.
     let again = fixture.save("s3", &format!("{} rares2", forty_words("zeta"))).await;
     assert!(again.deduped);
+}
+
+/// Events that a hook could not deliver in time.
+struct Waiting(std::sync::Mutex<Vec<Remember>>);
+
+#[async_trait::async_trait]
+impl am_service::Inbox for Waiting {
+    async fn take_in(&self, service: &am_service::Service) {
+        let waiting = std::mem::take(&mut *self.0.lock().unwrap());
+        for request in waiting {
+            service.remember(&caller(), request).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_waits_outside_can_not_bring_back_what_is_forgotten() {
+    let fixture = Fixture::new(KIND, Profile::Default).await;
+    let text = "captured before it was forgotten";
+    let id = fixture.save("s", text).await.memory_id;
+    let waiting = Arc::new(Waiting(vec![request("s", text)].into()));
+    fixture.service.set_inbox(waiting.clone());
+    assert!(fixture.service.forget(&caller(), &id).await.unwrap());
+    assert!(waiting.0.lock().unwrap().is_empty());
+    assert!(fixture.contents("s").await.is_empty());
+
+    fixture.save("s", text).await;
+    waiting.0.lock().unwrap().push(request("s", text));
+    fixture.service.forget_session(&caller(), &project(), &session("s")).await.unwrap();
+    assert!(waiting.0.lock().unwrap().is_empty());
+    assert!(fixture.contents("s").await.is_empty());
 }
