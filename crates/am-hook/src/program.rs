@@ -1,7 +1,8 @@
 //! One run of the hook: read an event, send it, spool it when no one takes it, and never be in the way.
 //!
 //! Nothing here fails or prints: a host must not notice us. The work that may block (standard input, a name
-//! lookup, a peer that hangs) happens on a thread which is left behind when its time is up.
+//! lookup, a peer that hangs, a disk) happens on threads which are left behind when their time is up. All of a
+//! run shares one limit, from its start.
 
 use std::{
     ffi::OsString,
@@ -23,8 +24,14 @@ use crate::{
     spool::{Counters, Spool, SpoolError},
 };
 
-/// Longest wait for the host to hand over its payload.
-const INPUT_WAIT: Duration = Duration::from_secs(2);
+/// Longest time for a run. The contract's limit is 2 s, of which the process needs a little to start and end.
+const RUN_TIME: Duration = Duration::from_millis(1900);
+
+/// The part of it in which the payload is read and sent. What remains is enough for the spool.
+const SEND_TIME: Duration = client::REMOTE_WAIT;
+
+/// How much longer a worker is waited for than it allows itself, so that its own answer is heard.
+const SLACK: Duration = Duration::from_millis(20);
 
 /// What a run depends on, as values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,33 +97,34 @@ impl Settings {
 /// Runs the hook for the arguments `[--agent antigravity] EVENT` (further ones are ignored).
 ///
 /// `input` is the host's payload, `None` when standard input is a terminal. Only what the host's dialect
-/// requires is written to `output`. Always returns, within two seconds for the payload plus the wait of the
-/// [`client`] (or of [`recall`]), and catches panics (see [`silence_panics`]).
+/// requires is written to `output`. Always returns, within two seconds from its start whatever host, server and
+/// disk do, and catches panics (see [`silence_panics`]).
 pub fn run(
     arguments: impl IntoIterator<Item = OsString>,
     settings: Settings,
     input: Option<impl Read + Send + 'static>,
     output: &mut dyn Write,
 ) {
+    let start = Instant::now();
     let mut print = |text: &str| drop(output.write_all(text.as_bytes()).and_then(|()| output.flush()));
     // A panic is a defect, but not one of the host: it gets the silence it expects.
     drop(panic::catch_unwind(AssertUnwindSafe(|| {
         let (dialect, event) = parse(arguments);
         let Some(dialect) = dialect else {
             if let Some(input) = input {
-                pass_over(input);
+                pass_over(input, start + RUN_TIME);
             }
             return;
         };
         if dialect == Dialect::Antigravity && event == recall::EVENT {
-            let injected = input.and_then(|input| inject(settings, input));
+            let injected = input.and_then(|input| inject(settings, input, start + RUN_TIME));
             print(injected.as_deref().unwrap_or(dialect.answer(&event)));
             return;
         }
         // Before anything that can take time: the host may stop waiting for us.
         print(dialect.answer(&event));
         if let Some(input) = input {
-            capture(dialect, event, settings, input);
+            capture(dialect, event, settings, input, start);
         }
     })));
 }
@@ -142,9 +150,16 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> (Option<Dialect>, Str
     (dialect, String::new())
 }
 
-fn capture(dialect: Dialect, event: String, settings: Settings, input: impl Read + Send + 'static) {
+fn capture(
+    dialect: Dialect,
+    event: String,
+    settings: Settings,
+    input: impl Read + Send + 'static,
+    start: Instant,
+) {
     let settings = Arc::new(settings);
     let destination = Arc::new(settings.destination());
+    let deadline = start + SEND_TIME;
     let (observed, observation) = mpsc::sync_channel(1);
     let (attempted, attempt) = mpsc::sync_channel(1);
     let worker = {
@@ -153,7 +168,7 @@ fn capture(dialect: Dialect, event: String, settings: Settings, input: impl Read
             let payload = read(input)?;
             let delivery = dialect::observe(dialect, &event, &payload, &settings.surroundings())?;
             observed.send(delivery.clone()).ok()?;
-            let deadline = Instant::now() + destination.wait();
+            let deadline = deadline.min(Instant::now() + destination.wait());
             let secret = settings.secret.as_deref();
             attempted.send(client::deliver(&destination, &delivery, secret, deadline)).ok()
         }
@@ -161,41 +176,48 @@ fn capture(dialect: Dialect, event: String, settings: Settings, input: impl Read
     if thread::Builder::new().spawn(worker).is_err() {
         return;
     }
-    let Ok(delivery) = observation.recv_timeout(INPUT_WAIT) else { return };
-    // A little more than the worker allows itself, so that its own answer is heard.
-    let patience = destination.wait() + Duration::from_millis(20);
+    let Ok(delivery) = observation.recv_timeout(until(deadline)) else { return };
+    let patience = until(deadline).min(destination.wait()) + SLACK;
     let attempt = attempt.recv_timeout(patience).unwrap_or(Attempt::Failed);
+    if attempt == Attempt::Delivered {
+        return;
+    }
+    let (kept, keeping) = mpsc::sync_channel(1);
     // Without a spool the observation is lost: nobody may be told here.
-    drop(keep(&settings, &destination, &delivery, attempt));
+    let keeper = move || drop(kept.send(keep(&settings, &destination, &delivery, attempt)));
+    if thread::Builder::new().spawn(keeper).is_ok() {
+        drop(keeping.recv_timeout(until(start + RUN_TIME)));
+    }
 }
 
-/// Puts an observation that did not arrive into the spool and counts what happened.
+/// Puts an observation that did not arrive into the spool, or counts that it is lost.
 fn keep(
     settings: &Settings,
     destination: &Destination,
     delivery: &Delivery,
     attempt: Attempt,
 ) -> Result<(), SpoolError> {
+    let Some(data_directory) = &settings.data_directory else { return Ok(()) };
+    let spool = Spool::of(data_directory);
+    let refused = Counters { refused: 1, ..Counters::default() };
     let target = match destination {
-        Destination::Nowhere => return Ok(()),
+        // Nobody could ever take it.
+        Destination::Nowhere => return spool.count(&refused),
         Destination::Default { .. } => None,
         Destination::Explicit { text, .. } => Some(text.as_str()),
     };
-    let Some(data_directory) = &settings.data_directory else { return Ok(()) };
-    let spool = Spool::of(data_directory);
     match attempt {
         Attempt::Delivered => Ok(()),
         Attempt::Failed => spool.append(delivery, target),
-        Attempt::Refused => spool.count(&Counters { refused: 1, ..Counters::default() }),
+        Attempt::Refused => spool.count(&refused),
         Attempt::Foreign => {
-            spool.append(delivery, target)?;
-            spool.count(&Counters { foreign: 1, ..Counters::default() })
+            spool.append_counting(delivery, target, Counters { foreign: 1, ..Counters::default() })
         }
     }
 }
 
 /// Recalls for a model call, within bounds; `None` when there is nothing to inject.
-fn inject(settings: Settings, input: impl Read + Send + 'static) -> Option<String> {
+fn inject(settings: Settings, input: impl Read + Send + 'static, deadline: Instant) -> Option<String> {
     let (found, injection) = mpsc::sync_channel(1);
     let worker = move || {
         let injected = read(input).and_then(|payload| {
@@ -207,21 +229,22 @@ fn inject(settings: Settings, input: impl Read + Send + 'static) -> Option<Strin
                 data_directory: settings.data_directory.as_deref(),
                 home: settings.home.as_deref(),
                 now: now(),
+                deadline,
             };
             recall::recall(&payload, &around)
         });
         drop(found.send(injected));
     };
     thread::Builder::new().spawn(worker).ok()?;
-    injection.recv_timeout(INPUT_WAIT + recall::WAIT).ok().flatten()
+    injection.recv_timeout(until(deadline) + SLACK).ok().flatten()
 }
 
 /// Lets a host write its payload, which is not for us, as long as it may: it must not find the pipe closed.
-fn pass_over(mut input: impl Read + Send + 'static) {
+fn pass_over(mut input: impl Read + Send + 'static, deadline: Instant) {
     let (ended, end) = mpsc::sync_channel(1);
     let worker = move || drop(ended.send(std::io::copy(&mut input, &mut std::io::sink())));
     if thread::Builder::new().spawn(worker).is_ok() {
-        drop(end.recv_timeout(INPUT_WAIT));
+        drop(end.recv_timeout(until(deadline)));
     }
 }
 
@@ -235,6 +258,11 @@ fn read(mut input: impl Read) -> Option<Vec<u8>> {
         return None;
     }
     Some(payload)
+}
+
+/// Gives the time that is left.
+fn until(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
 }
 
 fn now() -> i64 {

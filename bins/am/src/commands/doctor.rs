@@ -285,10 +285,15 @@ fn spool(context: &Context<'_>, findings: &mut Findings) {
                 .add(Status::Warning, "spool", format!("{replies} on our port came from another product"))
                 .hint("leave it running; start ours elsewhere and set AGENT_MEMORY_URL");
         }
-        if counters.refused > 0 || counters.broken > 0 {
+        if counters.refused > 0 {
             let refused = counted(counters.refused, "event was refused", "events were refused");
+            findings
+                .add(Status::Warning, "spool", format!("{refused}: by a server, or for a URL that is none"))
+                .hint("look at AGENT_MEMORY_URL where the agent runs its hooks");
+        }
+        if counters.broken > 0 {
             let broken = counted(counters.broken, "line was unreadable", "lines were unreadable");
-            findings.add(Status::Note, "spool", format!("{refused}, {broken}"));
+            findings.add(Status::Note, "spool", format!("{broken} and removed"));
         }
     }
 }

@@ -133,6 +133,20 @@ fn the_doctor_says_what_to_do() {
     assert_eq!(dropped.unwrap()["status"], "warn");
 }
 
+#[test]
+fn the_doctor_tells_of_events_that_a_hook_could_send_nowhere() {
+    let am = Am::new().with("AGENT_MEMORY_URL", "127.0.0.1:3111");
+    let payload = b"{\"session_id\":\"s\",\"cwd\":\"/x/y\"}";
+    am.run_with_input(["hook", "Stop"], payload).ok();
+    let mut doctor = am.command();
+    let ran = doctor.env("AGENT_MEMORY_URL", "http://127.0.0.1:9").arg("doctor").output().unwrap();
+    let shown = String::from_utf8(ran.stdout).unwrap();
+    assert!(
+        shown.contains("warn  spool: 1 event was refused: ") && shown.contains("AGENT_MEMORY_URL"),
+        "{shown}"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn the_doctor_sees_who_else_may_look() {

@@ -86,6 +86,8 @@ pub struct Circumstances<'a> {
     pub home: Option<&'a Path>,
     /// Now, in milliseconds since 1970-01-01 UTC.
     pub now: i64,
+    /// When the answer must be there, however late the payload came.
+    pub deadline: Instant,
 }
 
 /// Recalls what fits the user's last words and gives the host's answer; `None` when there is nothing to
@@ -115,7 +117,7 @@ pub fn recall(payload: &[u8], around: &Circumstances<'_>) -> Option<String> {
         secret: around.secret,
         wanted: Wanted::Body,
     };
-    let reply = client::ask(around.destination, &post, Instant::now() + WAIT).ok()?;
+    let reply = client::ask(around.destination, &post, around.deadline.min(Instant::now() + WAIT)).ok()?;
     if !(200..=299).contains(&reply.status) {
         return None;
     }

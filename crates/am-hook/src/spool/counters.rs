@@ -20,7 +20,7 @@ pub struct Counters {
     pub dropped: u64,
     /// Replies on our port from something other than an agent-memory server.
     pub foreign: u64,
-    /// Deliveries a server refused for good.
+    /// Deliveries a server refused for good, or that were meant for something that is no URL.
     pub refused: u64,
     /// Lines of the spool that could not be read.
     pub broken: u64,

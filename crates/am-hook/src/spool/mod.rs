@@ -92,12 +92,22 @@ impl Spool {
     /// Appends a delivery, creating the directory if need be, and counts it as spooled. `target` is the URL it
     /// is meant for; `None` means the memory of this machine.
     pub fn append(&self, delivery: &Delivery, target: Option<&str>) -> Result<(), SpoolError> {
+        self.append_counting(delivery, target, Counters::default())
+    }
+
+    /// The same, with more to add to the counters, for which no second wait for the lock is needed.
+    pub(crate) fn append_counting(
+        &self,
+        delivery: &Delivery,
+        target: Option<&str>,
+        more: Counters,
+    ) -> Result<(), SpoolError> {
         let line = line::write(delivery, target);
         let attempt = || -> io::Result<()> {
             private::create_directory(&self.directory)?;
             match self.lock(APPEND_PATIENCE) {
                 Ok(_lock) => {
-                    let mut change = Counters { spooled: 1, ..Counters::default() };
+                    let mut change = Counters { spooled: 1, ..more };
                     let listing = Listing::read(&self.directory)?;
                     change.dropped = self.make_room(&listing, line.len() as u64)?;
                     self.append_line(&listing, &line)?;

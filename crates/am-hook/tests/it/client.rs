@@ -310,14 +310,29 @@ fn an_https_url_is_kept_for_those_who_can() {
 }
 
 #[test]
-fn a_url_that_is_none_sends_and_keeps_nothing() {
+fn a_url_that_is_none_sends_nothing_and_counts_what_is_lost() {
     for bad in ["not a url", "http://", "ftp://h", "http://user:password@h", "127.0.0.1:3111"] {
         let directory = data_directory();
+        let port = Listener::start(|_| support::ours(201));
         let mut settings = settings(directory.path());
+        settings.default_address = port.address;
         settings.url = Some(bad.to_owned());
         run(&settings);
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "{bad}");
+        assert!(port.take().is_empty(), "{bad}");
+        assert!(waiting(directory.path()).is_empty(), "{bad}");
+        assert_eq!(counters(directory.path()), Counters { refused: 1, ..Counters::default() }, "{bad}");
     }
+}
+
+#[test]
+fn what_would_not_be_sent_anyway_is_not_counted_as_lost() {
+    let directory = data_directory();
+    let mut settings = settings(directory.path());
+    settings.url = Some("not a url".to_owned());
+    let mut output = Vec::new();
+    program::run(["Unheard".into()], settings.clone(), Some(Cursor::new(PAYLOAD)), &mut output);
+    program::run(["PostToolUse".into()], settings, Some(Cursor::new("{broken")), &mut output);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
 #[test]
@@ -361,6 +376,36 @@ fn a_host_that_never_ends_its_payload_is_not_waited_for() {
     let arguments = ["--agent".into(), "antigravity".into(), "Stop".into()];
     program::run(arguments, settings(directory.path()), Some(Endless), &mut output);
     assert_eq!(output, br#"{"decision":"stop"}"#);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_payload_that_comes_late_leaves_less_time_for_the_server() {
+    /// A host that takes a second to hand over its payload.
+    struct Late(Cursor<&'static str>);
+    impl std::io::Read for Late {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            if self.0.position() == 0 {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            }
+            self.0.read(buffer)
+        }
+    }
+    let directory = data_directory();
+    // Slow, but quick enough for the payload of a host that does not dawdle.
+    let server = Listener::start(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1200));
+        support::ours(201)
+    });
+    let mut settings = settings(directory.path());
+    // Another machine, as far as can be told by its name.
+    let url = format!("http://0.0.0.0:{}", server.address.port());
+    settings.url = Some(url.clone());
+    let mut output = Vec::new();
+    program::run(["PostToolUse".into()], settings, Some(Late(Cursor::new(PAYLOAD))), &mut output);
+    let waiting = waiting(directory.path());
+    assert_eq!(waiting.len(), 1, "both together would take longer than a run may");
+    assert_eq!(waiting[0].target, Some(url));
 }
 
 #[test]
