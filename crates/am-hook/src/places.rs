@@ -18,6 +18,9 @@ pub const IDENTITY_HEADER: &str = "x-agent-memory";
 /// The request header that carries a delivery's key.
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 
+/// The request header that tells when a forwarded delivery's event happened: milliseconds since 1970-01-01 UTC.
+pub const EVENT_TIME_HEADER: &str = "x-agent-memory-event-time";
+
 /// The environment variable that names the user's home directory.
 pub const HOME_VARIABLE: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 

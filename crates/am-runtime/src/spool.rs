@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant as Moment};
 
-use am_hook::places::IDEMPOTENCY_HEADER;
+use am_hook::places::{EVENT_TIME_HEADER, IDEMPOTENCY_HEADER};
 use am_hook::spool::{Drained, Spool, SpoolError, SpooledDelivery, Verdict};
 use am_hook::url::BaseUrl;
 use am_model::{Actor, CaptureLevel, Channel, Instant, Origin, Project, SessionId};
@@ -107,8 +107,10 @@ impl Drainer {
         let (drainer, delivery) = (Arc::clone(self), waiting.delivery.clone());
         let posted = spawn_blocking(move || {
             let client = Client::to_url(url, drainer.secret.clone(), FORWARD_WAIT);
-            let key = [(IDEMPOTENCY_HEADER, delivery.key.as_str())];
-            client.post("memory/remember", &delivery.body(), &key)
+            // Without its time it would happen when it arrives, and count as one with others that waited beside it.
+            let time = delivery.event_time.to_string();
+            let headers = [(IDEMPOTENCY_HEADER, delivery.key.as_str()), (EVENT_TIME_HEADER, time.as_str())];
+            client.post("memory/remember", &delivery.body(), &headers)
         });
         let verdict = match posted.await {
             Ok(Ok(reply)) => match reply.status {

@@ -116,20 +116,19 @@ fn systemd_hears_of_the_start_and_the_end() {
     assert_eq!(server.end().code, Some(0));
 }
 
-#[test]
-fn what_hooks_left_in_the_spool_becomes_memory() {
-    let home = tempfile::tempdir().unwrap();
-    let spool = am_hook::spool::Spool::of(&home.path().join("data"));
-    let delivery = am_hook::delivery::Delivery {
+fn delivery(key: &str, event_time: i64) -> am_hook::delivery::Delivery {
+    am_hook::delivery::Delivery {
         content: "tool used: Grep".to_owned(),
         project: "p".to_owned(),
         session_id: "s".to_owned(),
         origin: "hook:PostToolUse".to_owned(),
-        key: "host:PostToolUse:1".to_owned(),
-        event_time: 1_700_000_000_000,
-    };
-    spool.append(&delivery, None).unwrap();
-    let server = Server::start(home.path());
+        key: key.to_owned(),
+        event_time,
+    }
+}
+
+/// Waits until the session's memories tell of a search.
+fn await_memory(server: &Server) {
     let deadline = Instant::now() + crate::process::PATIENCE;
     loop {
         let listed = get(server.port, "/memory/sessions/s/memories?project=p");
@@ -139,4 +138,45 @@ fn what_hooks_left_in_the_spool_becomes_memory() {
         assert!(Instant::now() < deadline, "{listed:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn what_hooks_left_in_the_spool_becomes_memory() {
+    let home = tempfile::tempdir().unwrap();
+    let spool = am_hook::spool::Spool::of(&home.path().join("data"));
+    spool.append(&delivery("host:PostToolUse:1", 1_700_000_000_000), None).unwrap();
+    let server = Server::start(home.path());
+    await_memory(&server);
+}
+
+#[tokio::test]
+async fn what_is_forwarded_to_another_server_happened_when_it_happened() {
+    use am_store::Store as _;
+
+    const TIMES: [i64; 3] = [1_700_000_000_000, 1_700_000_060_000, 1_700_000_061_000];
+    let (there, here) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let target = Server::start(there.path());
+    let url = format!("http://127.0.0.1:{}/", target.port);
+    let spool = am_hook::spool::Spool::of(&here.path().join("data"));
+    // Equal in all but their times: the last two are one event of two hosts, the first one is not.
+    for (number, time) in (1..).zip(TIMES) {
+        spool.append(&delivery(&format!("delivery:{number}"), time), Some(&url)).unwrap();
+    }
+    let _forwarder = Server::start(here.path());
+    let deadline = Instant::now() + crate::process::PATIENCE;
+    while spool.pending().unwrap().deliveries > 0 {
+        assert!(Instant::now() < deadline, "{:?}", spool.counters());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    await_memory(&target);
+    let store = am_store_sqlite::SqliteStore::open(
+        &there.path().join("data"),
+        am_store_sqlite::OpenOptions::default(),
+    )
+    .unwrap();
+    let evidence =
+        store.observations_page(&am_store::Scope::AllProjects, am_model::StoreId(0), 10).await.unwrap();
+    let times: Vec<i64> = evidence.iter().map(|row| row.observation.at.millis()).collect();
+    assert_eq!(times, TIMES[..2]);
+    assert_eq!(spool.counters().unwrap().refused, 0);
 }

@@ -103,6 +103,7 @@ async fn a_delivery_for_another_server_goes_there() {
     assert!(head.starts_with("POST /team/memory/remember "), "{head}");
     let head = head.to_ascii_lowercase();
     assert!(head.contains("idempotency-key: host:posttooluse:1"), "{head}");
+    assert!(head.contains("x-agent-memory-event-time: 1790000000000"), "{head}");
     assert!(head.contains("authorization: bearer zz"), "{head}");
     assert_eq!(body, delivery("tool used: Grep", "host:PostToolUse:1").body());
     assert_eq!(service.counts(&Project::new("p").unwrap()).await.unwrap().memories, 0);
