@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use am_runtime::config::{Config, Key, Overrides};
-use anyhow::Context as _;
 
 const USAGE: &str = "\
 Usage: am-mcp [--data-dir DIR]
@@ -18,6 +17,8 @@ Options:
   -V, --version   show the version
 
 Settings come from AGENT_MEMORY_* variables and config.toml.
+
+Exit codes: 0 the client or its host ended it, 1 it failed, 2 the arguments make no sense, 78 a setting is unusable.
 ";
 
 /// What the arguments ask for.
@@ -29,12 +30,7 @@ enum Wanted {
 
 fn main() -> ExitCode {
     match wanted(std::env::args_os().skip(1)) {
-        Wanted::Serve(overrides) => start(&overrides).unwrap_or_else(|error| {
-            say(&format!(
-                "am-mcp: {error:#}\nhint: `am config show --origin` lists every setting and its origin\n"
-            ));
-            ExitCode::FAILURE
-        }),
+        Wanted::Serve(overrides) => start(&overrides),
         Wanted::Show(text) => {
             drop(std::io::stdout().write_all(text.as_bytes()));
             ExitCode::SUCCESS
@@ -46,10 +42,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn start(overrides: &Overrides) -> anyhow::Result<ExitCode> {
-    let config =
-        Config::load(overrides, &|name| std::env::var_os(name)).context("can't read the settings")?;
-    am_mcp_program::run(config)
+fn start(overrides: &Overrides) -> ExitCode {
+    match Config::load(overrides, &|name| std::env::var_os(name)) {
+        Ok(config) => am_mcp_program::run(config).unwrap_or_else(|error| {
+            say(&format!("am-mcp: {error:#}\n"));
+            ExitCode::FAILURE
+        }),
+        Err(error) => {
+            say(&format!("am-mcp: can't read the settings: {error}\n"));
+            if let Some(hint) = error.hint() {
+                say(&format!("hint: {hint}\n"));
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
 }
 
 fn wanted(mut arguments: impl Iterator<Item = OsString>) -> Wanted {

@@ -56,9 +56,19 @@ pub enum ServeError {
 }
 
 impl ServeError {
+    /// Returns the exit code of a server that did not start: that of [`ConfigError::exit_code`] for unusable
+    /// settings, else 1.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(error) => error.exit_code(),
+            _ => 1,
+        }
+    }
+
     /// Returns what the user can do, one line each.
     fn hints(&self) -> Vec<String> {
         match self {
+            Self::Config(error) => error.hint().map(|hint| format!("hint: {hint}")).into_iter().collect(),
             Self::PortTaken { port, .. } => vec![
                 format!(
                     "port {port} is already in use \u{2014} if the upstream agentmemory (iii) holds 3111/3112/3113, \

@@ -119,14 +119,8 @@ impl From<InvalidValue> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        let of_a_flag = match &error {
-            ConfigError::Unusable { place, .. } | ConfigError::UnusableSecret { place, .. } => {
-                place.starts_with("--")
-            }
-            _ => false,
-        };
-        let exit = if of_a_flag { Exit::Usage } else { Exit::Configuration };
-        Self::new(exit, error.to_string())
+        let exit = if error.is_of_a_flag() { Exit::Usage } else { Exit::Configuration };
+        Self { hints: error.hint().into_iter().collect(), ..Self::new(exit, error.to_string()) }
     }
 }
 

@@ -17,15 +17,19 @@ fn run(command: &mut Command) -> (Option<i32>, String, String) {
 fn an_unusable_setting_is_named_and_nothing_starts() {
     let home = tempfile::tempdir().unwrap();
     let (code, output, errors) = run(command(home.path()).env("AGENT_MEMORY_PROFILE", "turbo"));
-    assert_eq!((code, output.as_str()), (Some(1), ""));
+    assert_eq!((code, output.as_str()), (Some(78), ""));
     for part in ["AGENT_MEMORY_PROFILE", "\"turbo\"", "default, contract", "hint: "] {
         assert!(errors.contains(part), "{errors}");
     }
     fs::create_dir_all(home.path().join(".config/agent-memory")).unwrap();
     fs::write(home.path().join(".config/agent-memory/config.toml"), "profil = \"contract\"\n").unwrap();
     let (code, _, errors) = run(&mut command(home.path()));
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(78));
     assert!(errors.contains("unknown key \"profil\" (did you mean \"profile\"?)"), "{errors}");
+    assert!(errors.contains("\nhint: config.toml is in "), "{errors}");
+    fs::remove_file(home.path().join(".config/agent-memory/config.toml")).unwrap();
+    let (code, _, errors) = run(command(home.path()).arg("--data-dir="));
+    assert_eq!(code, Some(2), "as other arguments that make no sense: {errors}");
     assert!(!home.path().join("data").exists());
 }
 

@@ -29,12 +29,12 @@ fn an_unusable_port_names_the_variable_the_value_and_what_is_allowed() {
     let home = tempfile::tempdir().unwrap();
     for value in ["", "abc", "0", "65536", "1.5", "-1"] {
         let (code, stderr) = refused(command(home.path()).env("AGENT_MEMORY_PORT", value));
-        assert_eq!(code, Some(1), "{stderr}");
-        let told = ["AGENT_MEMORY_PORT", &format!("{value:?}"), "1 to 65535"];
+        assert_eq!(code, Some(78), "{stderr}");
+        let told = ["AGENT_MEMORY_PORT", &format!("{value:?}"), "1 to 65535", "\n[agentmemory] hint: "];
         assert!(told.iter().all(|part| stderr.contains(part)), "{value:?}: {stderr}");
     }
     let (code, stderr) = refused(command(home.path()).args(["--port", "x"]));
-    assert!(code == Some(1) && stderr.contains("--port"), "{stderr}");
+    assert!(code == Some(2) && stderr.contains("--port"), "{stderr}");
 }
 
 #[test]

@@ -53,6 +53,10 @@ fn an_unusable_setting_ends_with_78_and_names_itself() {
     let ran = am.run(["stats"]);
     assert_eq!(ran.code, 78);
     assert!(ran.stderr.contains("did you mean \"port\"?"), "{ran:?}");
+    assert!(ran.stderr.contains("\nhint: config.toml is in "), "{ran:?}");
+    for line in ["serve", "mcp", "doctor"] {
+        assert_eq!(am.line(line).code, 78, "{line}");
+    }
     // These keep to the codes of the contract.
     for line in ["purge --days 1 --all", "summarize --session-id s", "import transcript --file x"] {
         assert_eq!(am.line(line).code, 1, "{line}");
