@@ -52,6 +52,9 @@ pub struct Arguments {
     /// Similarity from which texts are merged, between 0 and 1, or off
     #[arg(long, value_name = "JACCARD")]
     pub merge_jaccard: Option<OsString>,
+    /// Remove evidence, the captured events, at this age; memories stay
+    #[arg(long, value_name = "DAYS")]
+    pub evidence_days: Option<OsString>,
 }
 
 impl Arguments {
@@ -76,6 +79,7 @@ impl Arguments {
             (Key::TtlDays, &self.ttl_days),
             (Key::DecayLambda, &self.decay_lambda),
             (Key::MergeJaccard, &self.merge_jaccard),
+            (Key::EvidenceDays, &self.evidence_days),
         ];
         let port = self.port.clone().filter(|_| !self.any_port());
         flags.into_iter().fold(Overrides::default().with(Key::Port, port), |overrides, (key, value)| {

@@ -1,6 +1,9 @@
 //! Starts that must not happen, and what the user is told.
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
+
+use am_runtime::config::Key;
 
 use crate::client::{get, post};
 use crate::process::{Server, command, refused};
@@ -84,6 +87,36 @@ fn settings_that_rank_are_ignored_with_a_warning_where_they_are_unusable() {
         server.signal("-TERM");
         let end = server.end();
         assert!(end.stderr.contains("AGENT_MEMORY_TTL_DAYS") && end.stderr.contains("forever"), "{end:?}");
+    }
+}
+
+/// Returns the long options that a help text lists.
+fn listed(help: &str) -> BTreeSet<String> {
+    let words = help
+        .lines()
+        .filter_map(|line| line.trim_start().split([' ', '=']).find(|word| word.starts_with("--")));
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn every_flag_that_a_setting_names_is_there_and_sets_it() {
+    let home = tempfile::tempdir().unwrap();
+    let help = command(home.path()).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    // The project is for clients: of `am`, not of servers.
+    let named = Key::ALL.into_iter().filter(|key| *key != Key::Project).filter_map(Key::flag);
+    let named: BTreeSet<String> = named.map(str::to_owned).collect();
+    let mut there = listed(&help);
+    for other in ["--help", "--version"] {
+        assert!(there.remove(other), "{help}");
+    }
+    assert_eq!(named, there);
+    // Nothing but the flag itself is named where its value is unusable; ranking is lenient, a path always usable.
+    let lenient = ["--data-dir", "--ttl-days", "--decay-lambda", "--merge-jaccard"];
+    for flag in named.iter().filter(|flag| !lenient.contains(&flag.as_str())) {
+        let (code, stderr) = refused(command(home.path()).arg(format!("{flag}=/?")));
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.starts_with(&format!("[agentmemory] server error: {flag}: ")), "{stderr}");
     }
 }
 

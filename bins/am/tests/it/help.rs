@@ -59,6 +59,17 @@ fn every_command_explains_itself() {
 }
 
 #[test]
+fn every_flag_that_a_setting_names_is_there() {
+    let help = Am::new().line("serve --help").ok().stdout;
+    for flag in am_runtime::config::Key::ALL.into_iter().filter_map(am_runtime::config::Key::flag) {
+        assert!(
+            help.lines().any(|line| line.trim_start().starts_with(&format!("{flag} <"))),
+            "{flag}: {help}"
+        );
+    }
+}
+
+#[test]
 fn it_tells_its_version() {
     let ran = Am::new().run(["--version"]).ok();
     assert_eq!(ran.stdout, format!("am {}\n", env!("CARGO_PKG_VERSION")));

@@ -69,10 +69,13 @@ impl Key {
         Self::EvidenceDays,
     ];
 
-    fn names(self) -> (&'static str, &'static str, &'static str) {
+    fn names(self) -> (&'static str, Option<&'static str>, &'static str) {
         macro_rules! names {
             ($name:literal, $flag:literal, $variable:literal) => {
-                ($name, concat!("--", $flag), concat!("AGENT_MEMORY_", $variable))
+                ($name, Some(concat!("--", $flag)), concat!("AGENT_MEMORY_", $variable))
+            };
+            ($name:literal, $variable:literal) => {
+                ($name, None, concat!("AGENT_MEMORY_", $variable))
             };
         }
         match self {
@@ -84,16 +87,16 @@ impl Key {
             Self::ProjectionBytes => names!("projection_bytes", "projection-bytes", "PROJECTION_BYTES"),
             Self::Host => names!("host", "host", "HOST"),
             Self::Port => names!("port", "port", "PORT"),
-            Self::Secret => names!("secret", "secret", "SECRET"),
+            Self::Secret => names!("secret", "SECRET"),
             Self::AllowHosts => names!("allow_hosts", "allow-hosts", "ALLOW_HOSTS"),
             Self::AllowOrigins => names!("allow_origins", "allow-origins", "ALLOW_ORIGINS"),
             Self::MetricsPort => names!("metrics_port", "metrics-port", "METRICS_PORT"),
-            Self::Url => names!("url", "url", "URL"),
+            Self::Url => names!("url", "URL"),
             Self::Project => names!("project", "project", "PROJECT"),
             Self::TtlDays => names!("ttl_days", "ttl-days", "TTL_DAYS"),
             Self::DecayLambda => names!("decay_lambda", "decay-lambda", "DECAY_LAMBDA"),
             Self::MergeJaccard => names!("merge_jaccard", "merge-jaccard", "MERGE_JACCARD"),
-            Self::CapturePaths => names!("capture_paths", "capture-paths", "CAPTURE_PATHS"),
+            Self::CapturePaths => names!("capture_paths", "CAPTURE_PATHS"),
             Self::EvidenceDays => names!("evidence_days", "evidence-days", "EVIDENCE_DAYS"),
         }
     }
@@ -103,8 +106,9 @@ impl Key {
         self.names().0
     }
 
-    /// Returns the name as a flag of a program, such as `--data-dir`.
-    pub fn flag(self) -> &'static str {
+    /// Returns the flag that sets it, such as `--data-dir`, of `am-server` and `am serve`, or of every `am` command.
+    /// `None`: there is none, such as for the secret, which a command line would show to others.
+    pub fn flag(self) -> Option<&'static str> {
         self.names().1
     }
 
@@ -116,7 +120,7 @@ impl Key {
     /// Says where the user wrote a value of `origin`, for messages.
     pub(super) fn place(self, origin: Origin) -> String {
         match origin {
-            Origin::Flag => self.flag().to_owned(),
+            Origin::Flag => self.flag().map_or_else(|| format!("the {} given", self.name()), str::to_owned),
             Origin::Environment => self.variable().to_owned(),
             Origin::File => format!("{} in config.toml", self.name()),
             Origin::Default => format!("the default of {}", self.name()),
