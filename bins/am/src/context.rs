@@ -72,6 +72,7 @@ impl Context<'_> {
     /// Opens the memory to forget something: nothing that waits may bring it back.
     pub(crate) async fn memory_to_forget(&self) -> Result<Memory> {
         let memory = self.existing().await?;
+        // The verbs take in what waits by themselves; here it is done before, to say what is left.
         self.drain(&memory.service, DRAIN_WAIT_TO_FORGET).await;
         let waiting = self.waiting();
         if waiting > 0 {

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 
 use crate::absent::AbsentStore;
 use crate::config::{Config, EmbedderKind, StoreKind};
+use crate::spool::SpoolInbox;
 
 /// Projections that a long-lived server keeps in memory unless told otherwise, in bytes.
 pub const SERVER_PROJECTION_BYTES: usize = 96 << 20;
@@ -49,7 +50,10 @@ pub fn open_store(config: &Config, projection_bytes: usize) -> Result<SqliteStor
 /// # Errors
 /// The store can't be read.
 pub async fn service(config: &Config, store: SqliteStore) -> Result<Service, ServiceError> {
-    Service::open(Arc::new(store), embedder(config), Arc::new(SystemClock), config.settings()).await
+    let service =
+        Service::open(Arc::new(store), embedder(config), Arc::new(SystemClock), config.settings()).await?;
+    service.set_inbox(Arc::new(SpoolInbox::new(config)));
+    Ok(service)
 }
 
 /// A store and the service over it.

@@ -8,8 +8,9 @@ use am_hook::places::{EVENT_TIME_HEADER, IDEMPOTENCY_HEADER};
 use am_hook::spool::{Drained, Spool, SpoolError, SpooledDelivery, Verdict};
 use am_hook::url::BaseUrl;
 use am_model::{Actor, CaptureLevel, Channel, Instant, Origin, Project, SessionId};
-use am_service::{Caller, Event, Remember, Service, ServiceError};
+use am_service::{Caller, Event, Inbox, Remember, Service, ServiceError};
 use am_store::StoreError;
+use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
 use crate::client::Client;
@@ -53,6 +54,10 @@ impl Drainer {
     /// # Errors
     /// A spool can't be read or written; deliveries that were made may then be made again, under the same keys.
     pub async fn drain(self: &Arc<Self>, service: &Service) -> Result<Drained, SpoolError> {
+        self.drain_what(service, true).await
+    }
+
+    async fn drain_what(self: &Arc<Self>, service: &Service, forwards: bool) -> Result<Drained, SpoolError> {
         let mut total = Drained::default();
         for spool in &self.spools {
             let mut after = None;
@@ -67,8 +72,8 @@ impl Drainer {
                 for waiting in claim.deliveries() {
                     let verdict = match &waiting.target {
                         None if writable => remember(service, waiting).await,
-                        None => Verdict::Keep,
-                        Some(_) => self.forward(waiting).await,
+                        Some(_) if forwards => self.forward(waiting).await,
+                        _ => Verdict::Keep,
                     };
                     writable &= waiting.target.is_some() || verdict != Verdict::Keep;
                     verdicts.push(verdict);
@@ -83,6 +88,15 @@ impl Drainer {
             }
         }
         Ok(total)
+    }
+
+    /// Counts the deliveries that wait, those included that another program has claimed.
+    async fn pending(&self) -> u64 {
+        let spools = self.spools.clone();
+        let counted = spawn_blocking(move || {
+            spools.iter().filter_map(|spool| spool.pending().ok()).map(|pending| pending.deliveries).sum()
+        });
+        counted.await.unwrap_or(0)
     }
 
     /// Drains now and every [`DRAIN_INTERVAL`], for good. `report` hears of every drain that moved or failed.
@@ -132,6 +146,40 @@ impl Drainer {
 
     fn failing(&self) -> std::sync::MutexGuard<'_, HashMap<String, Failing>> {
         self.failing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long forgetting waits for what other programs are taking in at that moment.
+const OTHERS_WAIT: Duration = Duration::from_millis(400);
+const OTHERS_LOOK: Duration = Duration::from_millis(20);
+
+/// The spool as the place where events wait: what is forgotten must not come back from it.
+///
+/// What another program has claimed is waited for, for a short while; what fails, and what is meant for another server,
+/// waits on.
+#[derive(Debug)]
+pub struct SpoolInbox(Arc<Drainer>);
+
+impl SpoolInbox {
+    /// Makes the inbox of a configuration. Touches nothing.
+    pub fn new(config: &Config) -> Self {
+        Self(Arc::new(Drainer::new(config)))
+    }
+}
+
+#[async_trait]
+impl Inbox for SpoolInbox {
+    async fn take_in(&self, service: &Service) {
+        let since = Moment::now();
+        loop {
+            // A spool that can't be read holds nothing that could be taken in now.
+            let Ok(drained) = self.0.drain_what(service, false).await else { return };
+            let waiting = self.0.pending().await;
+            if waiting <= drained.kept || since.elapsed() >= OTHERS_WAIT {
+                return;
+            }
+            tokio::time::sleep(OTHERS_LOOK).await;
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use am_embed::hash::HashEmbedder;
 use am_hook::delivery::Delivery;
 use am_hook::spool::{Counters, Drained, Spool};
 use am_model::{Channel, Project, SessionId, StoreId};
-use am_runtime::spool::Drainer;
-use am_service::{Service, Settings, SystemClock};
+use am_runtime::spool::{Drainer, SpoolInbox};
+use am_service::{Caller, Inbox as _, Service, Settings, SystemClock};
 use am_store::testkit::MemoryStore;
 use am_store::{Scope, StoreError};
 
@@ -145,4 +145,24 @@ async fn a_hook_that_knows_only_the_environment_is_served_by_a_program_that_read
     let store = Arc::new(MemoryStore::new(Profile::Default));
     let service = service(&store).await;
     assert_eq!(Arc::new(Drainer::new(&config)).drain(&service).await.unwrap(), drained(2, 0, 0));
+}
+
+#[tokio::test]
+async fn what_is_forgotten_does_not_come_back_from_the_spool() {
+    let directory = tempfile::tempdir().unwrap();
+    let config = config_in(directory.path(), &[]);
+    let opened = am_runtime::open::open(&config, am_runtime::open::SMALL_PROJECTION_BYTES).await.unwrap();
+    let spool = Spool::of(directory.path());
+    let project = Project::new("p").unwrap();
+    spool.append(&delivery("tool used: Grep", "host:PostToolUse:1"), None).unwrap();
+    SpoolInbox::new(&config).take_in(&opened.service).await;
+    let session = SessionId::from_stored("s");
+    let listed = || opened.service.session_memories(&project, &session, 10);
+    let memory_id = listed().await.unwrap()[0].memory_id.clone();
+    // Captured before it is forgotten, and for another server, which would be slow to answer.
+    spool.append(&delivery("tool used: Grep", "host:PostToolUse:2"), None).unwrap();
+    spool.append(&delivery("tool used: Read", "host:PostToolUse:3"), Some("http://192.0.2.1/")).unwrap();
+    assert!(opened.service.forget(&Caller::library(), &memory_id).await.unwrap());
+    assert_eq!(spool.pending().unwrap().deliveries, 1);
+    assert_eq!(listed().await.unwrap(), []);
 }
