@@ -314,9 +314,8 @@ command -v "$2"
 
     fn newest_in(directory: &Path) -> SystemTime {
         let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-        let times = entries.map(|path| match path.is_dir() {
-            true => newest_in(&path),
-            false => fs::metadata(&path).unwrap().modified().unwrap(),
+        let times = entries.map(|path| {
+            if path.is_dir() { newest_in(&path) } else { fs::metadata(&path).unwrap().modified().unwrap() }
         });
         times.max().unwrap_or(SystemTime::UNIX_EPOCH)
     }

@@ -5,10 +5,14 @@ use serde_json::json;
 
 use super::door::{DOORS, Door, House, status};
 
+const HERE: &str = "host: localhost";
 const JSON: &str = "content-type: application/json";
 
 /// A body that would save something.
 const SAVES: &[u8] = br#"{"content":"planted by a page","project":"p","sessionId":"s"}"#;
+
+/// Members that REST refuses and MCP drops, as the contract wants, whatever they hold.
+const DROPPED: [&str; 2] = ["depth in an unknown field", "prototype"];
 
 /// Asserts that the server and the agent's program are well, and that nothing was saved.
 fn is_well_and_empty(house: &mut House) {
@@ -22,30 +26,39 @@ fn is_well_and_empty(house: &mut House) {
 fn a_page_can_not_reach_the_memory() {
     let mut house = House::open();
     house.save(Door::Cli, "kept", "s", "a secret of the user").unwrap();
-    let post = "POST /memory/remember HTTP/1.1";
-    for (kind, head, expected) in [
+    let post = "POST /memory/remember";
+    let foreign_target = "POST http://evil.example/memory/remember";
+    let read = "GET /memory/sessions/s/memories?project=kept";
+    let cases: [(&str, &str, &[&str], u16); 19] = [
         // DNS rebinding: the page's own name leads to the loopback address.
-        ("foreign host", format!("{post}\r\nhost: evil.example:3111\r\n{JSON}"), 403),
-        ("no host", format!("{post}\r\n{JSON}"), 403),
-        ("two hosts", format!("{post}\r\nhost: localhost\r\nhost: evil.example\r\n{JSON}"), 403),
-        ("absolute target", format!("POST http://evil.example/memory/remember HTTP/1.1\r\nhost: localhost\r\n{JSON}"), 403),
-        ("host with user", format!("{post}\r\nhost: localhost@evil.example\r\n{JSON}"), 403),
-        ("host that starts alike", format!("{post}\r\nhost: localhost.evil.example\r\n{JSON}"), 403),
-        ("address that is not ours", format!("{post}\r\nhost: 10.1.2.3\r\n{JSON}"), 403),
-        // Requests across origins: those of a page are sent without asking the server first only as plain text.
-        ("foreign origin", format!("{post}\r\nhost: localhost\r\norigin: https://evil.example\r\n{JSON}"), 403),
-        ("origin of a file", format!("{post}\r\nhost: localhost\r\norigin: null\r\n{JSON}"), 403),
-        ("origin that starts alike", format!("{post}\r\nhost: localhost\r\norigin: http://localhost.evil.example\r\n{JSON}"), 403),
-        ("plain text", format!("{post}\r\nhost: localhost\r\ncontent-type: text/plain"), 415),
-        ("form", format!("{post}\r\nhost: localhost\r\ncontent-type: application/x-www-form-urlencoded"), 415),
-        ("form of parts", format!("{post}\r\nhost: localhost\r\ncontent-type: multipart/form-data; boundary=x"), 415),
-        ("no type", format!("{post}\r\nhost: localhost"), 415),
-        ("asking first", format!("OPTIONS /memory/remember HTTP/1.1\r\nhost: localhost\r\norigin: https://evil.example\r\naccess-control-request-method: POST"), 403),
-        ("asking first, from here", "OPTIONS /memory/remember HTTP/1.1\r\nhost: localhost\r\norigin: http://localhost:5173".to_owned(), 405),
-        ("overridden method", format!("GET /memory/remember HTTP/1.1\r\nhost: localhost\r\nx-http-method-override: POST\r\n{JSON}"), 405),
-        ("reading", "GET /memory/sessions/s/memories?project=kept HTTP/1.1\r\nhost: evil.example".to_owned(), 403),
-        ("reading across origins", "GET /memory/sessions/s/memories?project=kept HTTP/1.1\r\nhost: localhost\r\norigin: https://evil.example".to_owned(), 403),
-    ] {
+        ("foreign host", post, &["host: evil.example:3111", JSON], 403),
+        ("no host", post, &[JSON], 403),
+        ("two hosts", post, &[HERE, "host: evil.example", JSON], 403),
+        ("absolute target", foreign_target, &[HERE, JSON], 403),
+        ("host with user", post, &["host: localhost@evil.example", JSON], 403),
+        ("host that starts alike", post, &["host: localhost.evil.example", JSON], 403),
+        ("address that is not ours", post, &["host: 10.1.2.3", JSON], 403),
+        ("reading", read, &["host: evil.example"], 403),
+        // Requests across origins: a page may send some types without asking the server first.
+        ("foreign origin", post, &[HERE, "origin: https://evil.example", JSON], 403),
+        ("origin of a file", post, &[HERE, "origin: null", JSON], 403),
+        ("origin that starts alike", post, &[HERE, "origin: http://localhost.evil.example", JSON], 403),
+        ("plain text", post, &[HERE, "content-type: text/plain"], 415),
+        ("form", post, &[HERE, "content-type: application/x-www-form-urlencoded"], 415),
+        ("form of parts", post, &[HERE, "content-type: multipart/form-data; boundary=x"], 415),
+        ("no type", post, &[HERE], 415),
+        ("asking first", "OPTIONS /memory/remember", &[HERE, "origin: https://evil.example"], 403),
+        (
+            "asking first, from here",
+            "OPTIONS /memory/remember",
+            &[HERE, "origin: http://localhost:5173"],
+            405,
+        ),
+        ("overridden method", "GET /memory/remember", &[HERE, "x-http-method-override: POST", JSON], 405),
+        ("reading across origins", read, &[HERE, "origin: https://evil.example"], 403),
+    ];
+    for (kind, target, headers, expected) in cases {
+        let head = format!("{target} HTTP/1.1\r\n{}", headers.join("\r\n"));
         let (status, reply) = house.request(&head, SAVES);
         assert_eq!(status, expected, "{kind}: {reply}");
         assert!(!reply.to_lowercase().contains("access-control-"), "{kind}: {reply}");
@@ -59,6 +72,7 @@ fn a_page_can_not_reach_the_memory() {
 fn broken_requests_are_refused_and_end() {
     let mut house = House::open();
     let post = "POST /memory/remember HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+    let chunked = "transfer-encoding: chunked";
     let length = SAVES.len();
     let requests: Vec<(&str, Vec<u8>)> = vec![
         ("nothing", vec![]),
@@ -83,11 +97,8 @@ fn broken_requests_are_refused_and_end() {
                 .into_bytes(),
         ),
         ("unknown coding", format!("{post}\r\ntransfer-encoding: x, gzip\r\n\r\n").into_bytes()),
-        (
-            "huge chunk",
-            format!("{post}\r\ntransfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\n").into_bytes(),
-        ),
-        ("chunk without an end", format!("{post}\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab").into_bytes()),
+        ("huge chunk", format!("{post}\r\n{chunked}\r\n\r\nfffffffffffffffff\r\n").into_bytes()),
+        ("chunk without an end", format!("{post}\r\n{chunked}\r\n\r\n5\r\nab").into_bytes()),
         ("body cut short", format!("{post}\r\ncontent-length: {length}\r\n\r\n{{\"content\":").into_bytes()),
         (
             "many headers",
@@ -121,43 +132,24 @@ fn broken_requests_are_refused_and_end() {
 fn bodies_of_any_depth_size_and_number_are_answered() {
     let mut house = House::open();
     let deep = |depth: usize| format!("{}1{}", r#"{"a":["#.repeat(depth), "]}".repeat(depth));
+    // What would be saved, were it not for one member more.
+    let with = |member: &str| format!(r#"{{"content":"x","sessionId":"s","project":"p",{member}}}"#);
     let bodies: Vec<(&str, String)> = vec![
         ("depth in a known field", format!(r#"{{"content":{}}}"#, deep(50_000))),
-        (
-            "depth in an unknown field",
-            format!(r#"{{"content":"x","project":"p","sessionId":"s","x":{}}}"#, deep(50_000)),
-        ),
+        (DROPPED[0], with(&format!(r#""x":{}"#, deep(50_000)))),
         ("depth without an end", "[".repeat(1 << 20)),
-        ("huge number", r#"{"content":"x","sessionId":"s","project":"p","importance":1e999}"#.to_owned()),
-        (
-            "small number",
-            r#"{"content":"x","sessionId":"s","project":"p","importance":-1e-999999}"#.to_owned() + "x",
-        ),
-        ("number as text", r#"{"content":"x","sessionId":"s","project":"p","importance":"1"}"#.to_owned()),
-        (
-            "long number",
-            format!(
-                r#"{{"content":"x","sessionId":"s","project":"p","importance":{}}}"#,
-                "9".repeat(100_000)
-            ),
-        ),
+        ("huge number", with(r#""importance":1e999"#)),
+        ("broken end", with(r#""importance":-1e-999999"#) + "x"),
+        ("number as text", with(r#""importance":"1""#)),
+        ("long number", with(&format!(r#""importance":{}"#, "9".repeat(100_000)))),
         ("wrong types", r#"{"content":["x"],"project":{"p":1},"sessionId":null}"#.to_owned()),
-        (
-            "many concepts",
-            format!(
-                r#"{{"content":"x","sessionId":"s","project":"p","concepts":[{}"x"]}}"#,
-                r#""x","#.repeat(64)
-            ),
-        ),
+        ("many concepts", with(&format!(r#""concepts":[{}"x"]"#, r#""x","#.repeat(64)))),
         ("byte order mark", format!("\u{feff}{}", String::from_utf8_lossy(SAVES))),
-        (
-            "prototype",
-            r#"{"content":"x","sessionId":"s","project":"p","__proto__":{"project":"q"}}"#.to_owned(),
-        ),
+        (DROPPED[1], with(r#""__proto__":{"project":"q"}"#)),
         ("array", r#"[{"content":"x"}]"#.to_owned()),
-        ("two documents", r#"{"content":"x","sessionId":"s","project":"p"}{"content":"y"}"#.to_owned()),
-        ("comment", r#"{"content":"x","sessionId":"s","project":"p"/* no */}"#.to_owned()),
-        ("raw line end", "{\"content\":\"x\ny\",\"sessionId\":\"s\",\"project\":\"p\"}".to_owned()),
+        ("two documents", String::from_utf8_lossy(SAVES).repeat(2)),
+        ("comment", with(r#""importance":1/* no */"#)),
+        ("raw line end", with("\"origin\":\"a\nb\"")),
         ("too large", format!(r#"{{"content":"{}"}}"#, "x".repeat(1 << 20))),
     ];
     for (kind, body) in &bodies {
@@ -174,9 +166,7 @@ fn bodies_of_any_depth_size_and_number_are_answered() {
         );
         let answer = house.mcp.ask_raw(format!("{line}\n").as_bytes());
         let refused = answer["error"]["code"].is_i64() || answer["result"]["isError"] == true;
-        // Unknown arguments are dropped by contract, whatever they hold.
-        let dropped = ["depth in an unknown field", "prototype"].contains(kind);
-        assert!(refused || dropped, "{kind}: {answer}");
+        assert!(refused || DROPPED.contains(kind), "{kind}: {answer}");
         if !refused {
             let saved: serde_json::Value =
                 serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
@@ -260,14 +250,18 @@ proptest! {
                 house.mcp.send_raw(&bytes);
             }
         }
-        house.mcp.send_raw(b"\n");
-        let mut answer = house.mcp.ask_raw(b"{\"jsonrpc\":\"2.0\",\"id\":\"last\",\"method\":\"ping\"}\n");
+        // Whatever was begun by it, a call that makes sense is answered.
+        house.server.post("/memory/remember", &json!({"content": "still here", "project": "p"}));
+        let search = json!({
+            "jsonrpc": "2.0", "id": "last", "method": "tools/call",
+            "params": {"name": "memory_search", "arguments": {"query": "here", "project": "p"}},
+        });
+        let mut answer = house.mcp.ask_raw(format!("\n{search}\n").as_bytes());
         while answer["id"] != "last" {
             prop_assert!(answer["error"]["code"].is_i64() || answer.get("result").is_some(), "{}", answer);
             answer = house.mcp.ask_raw(b"");
         }
-        house.save(Door::Mcp, "p", "s", "still here").unwrap();
-        prop_assert_eq!(house.list(Door::Rest, "p", "s").len(), 1);
+        prop_assert!(answer.to_string().contains("still here"), "{}", answer);
         house.close();
     }
 }
@@ -278,8 +272,11 @@ fn noise() -> impl Strategy<Value = Vec<u8>> {
         "jsonrpc": "2.0", "id": 7, "method": "tools/call",
         "params": {"name": "memory_search", "arguments": {"query": "x", "project": "noise"}},
     });
-    let request = b"POST /memory/search HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 31\r\n\r\n{\"query\":\"x\",\"project\":\"noise\"}";
-    let whole = prop::sample::select(vec![request.to_vec(), format!("{call}\n").into_bytes()]);
+    let body = r#"{"query":"x","project":"noise"}"#;
+    let length = body.len();
+    let request =
+        format!("POST /memory/search HTTP/1.1\r\n{HERE}\r\n{JSON}\r\ncontent-length: {length}\r\n\r\n{body}");
+    let whole = prop::sample::select(vec![request.into_bytes(), format!("{call}\n").into_bytes()]);
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..4_u8);
     let changed = (whole, prop::collection::vec(change, 0..6)).prop_map(|(mut bytes, changes)| {
         for (place, byte, kind) in changes {

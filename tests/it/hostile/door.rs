@@ -216,13 +216,11 @@ pub(super) fn status(reply: &[u8]) -> u16 {
 /// Returns what a run of `am` wrote; where it refused, what it said. Exit code 1 with data means that nothing was found.
 fn data(ran: &Ran) -> Result<Value, String> {
     assert!(!ran.stderr.contains("panicked"), "{ran:?}");
-    match (ran.code, serde_json::from_str(&ran.stdout)) {
-        (Some(0 | 1), Ok(data)) => Ok(data),
-        _ => {
-            assert!(ran.stderr.starts_with("error: "), "{ran:?}");
-            Err(ran.stderr.clone())
-        }
+    if let (Some(0 | 1), Ok(data)) = (ran.code, serde_json::from_str(&ran.stdout)) {
+        return Ok(data);
     }
+    assert!(ran.stderr.starts_with("error: "), "{ran:?}");
+    Err(ran.stderr.clone())
 }
 
 fn hits(rows: &Value) -> Vec<Hit> {
@@ -233,5 +231,9 @@ fn hits(rows: &Value) -> Vec<Hit> {
 
 /// Writes a text for a path or a query string.
 pub(super) fn encode(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes().flat_map(|byte| ['%', digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+fn digit(value: u8) -> char {
+    char::from_digit(value.into(), 16).unwrap()
 }

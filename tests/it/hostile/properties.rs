@@ -219,7 +219,9 @@ proptest! {
 
     #[test]
     fn a_request_with_wrong_bytes_in_it_is_answered(
-        route in prop::sample::select(vec!["remember", "lesson", "search", "smart-search", "forget", "delete", "recap", "handoff"]),
+        route in prop::sample::select(vec![
+            "remember", "lesson", "search", "smart-search", "forget", "delete", "recap", "handoff",
+        ]),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 1..8),
     ) {
         run(async {

@@ -156,10 +156,9 @@ fn a_query_of_the_largest_size_is_answered() {
     for filling in
         ["a ", "word ", "\u{6c34}", "\u{301}", "\"", "(", "x", "\u{1f469}\u{200d}", "\u{202e}", "1.2.3/4:5 "]
     {
-        let mut query = String::from("needle ");
-        while (query.clone() + filling).encode_utf16().count() <= 10_000 {
-            query.push_str(filling);
-        }
+        let start = "needle ";
+        let query =
+            start.to_owned() + &filling.repeat((10_000 - start.len()) / filling.encode_utf16().count());
         for how in [How::Keyword, How::Hybrid] {
             let found = house.search(Door::Rest, how, "p", &query);
             // What is joined to it makes another word of it.

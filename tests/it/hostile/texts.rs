@@ -9,17 +9,14 @@ use super::door::{DOORS, Door, Hit, House, How};
 use crate::world::Ran;
 
 /// A text, and what to look for.
-struct Text {
+struct Sample {
     kind: &'static str,
     text: String,
     /// What finds it; `None` for texts of signs alone, which no word finds.
     query: Option<String>,
 }
 
-/// Largest text that one argument of a program may be on every system we know.
-const ARGUMENT_MAX: usize = 100_000;
-
-fn table() -> Vec<Text> {
+fn table() -> Vec<Sample> {
     // By itself.
     let plain = [
         ("NUL", "nulbefore \0 nulafter"),
@@ -95,9 +92,9 @@ fn table() -> Vec<Text> {
         ("two letters", "Go"),
         ("one digit", "7"),
     ];
-    let mut table: Vec<Text> = plain
+    let mut table: Vec<Sample> = plain
         .into_iter()
-        .map(|(kind, text)| Text { kind, text: text.to_owned(), query: Some(text.to_owned()) })
+        .map(|(kind, text)| Sample { kind, text: text.to_owned(), query: Some(text.to_owned()) })
         .collect();
     for (kind, text) in [
         ("signs alone", "!!! ??? ... --- /// \u{2014} \u{2026}"),
@@ -105,8 +102,13 @@ fn table() -> Vec<Text> {
         ("invisible alone", "\u{200b}\u{200d}\u{2060}"),
         ("NUL alone", "\0"),
     ] {
-        table.push(Text { kind, text: text.to_owned(), query: None });
+        table.push(Sample { kind, text: text.to_owned(), query: None });
     }
+    table
+}
+
+/// Texts as large as they may be, or larger than others expect.
+fn large_table() -> Vec<Sample> {
     let words = |count: usize| (0..count).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ");
     let filled = |start: &str, with: &str, units: usize| {
         let mut text = start.to_owned();
@@ -118,12 +120,12 @@ fn table() -> Vec<Text> {
         }
         text
     };
-    for (kind, text, query) in [
+    [
         ("combining flood", format!("zalgo{}end floodword", "\u{301}\u{489}".repeat(20_000)), "floodword"),
         ("very long word", format!("{} longwordmark", "x".repeat(90_000)), "longwordmark"),
         ("many words", format!("{} manywordsmark", words(15_000)), "manywordsmark w14999"),
         ("largest, Latin", filled("largestlatin ", "lorem ", 200_000), "largestlatin"),
-        ("largest, Chinese", filled("largestchinese ", "\u{6c34}\u{706b}", 200_000), "largestchinese"),
+        ("long, Chinese", filled("longchinese ", "\u{6c34}\u{706b}", 50_000), "longchinese \u{706b}\u{6c34}"),
         ("largest, emoji", filled("largestemoji ", "\u{1f98a}", 200_000), "largestemoji"),
         (
             "largest, joined emoji",
@@ -131,10 +133,10 @@ fn table() -> Vec<Text> {
             "largestjoined",
         ),
         ("largest, quotes", filled("largestquotes ", "\"\\", 200_000), "largestquotes"),
-    ] {
-        table.push(Text { kind, text, query: Some(query.to_owned()) });
-    }
-    table
+    ]
+    .into_iter()
+    .map(|(kind, text, query)| Sample { kind, text, query: Some(query.to_owned()) })
+    .collect()
 }
 
 #[test]
@@ -145,13 +147,13 @@ fn every_text_is_kept_whole_and_found_alike_through_every_door() {
 
     // In: through each door into a project of its own.
     for door in DOORS {
-        for Text { kind, text, .. } in &table {
+        for Sample { kind, text, .. } in &table {
             let saved = house.save(door, &project(door), SESSION, text);
             assert!(saved.is_ok(), "{kind} through {door:?}: {saved:?}");
         }
     }
-    for Text { kind, text, .. } in &table {
-        if text.len() <= ARGUMENT_MAX && !text.contains('\0') {
+    for Sample { kind, text, .. } in &table {
+        if !text.contains('\0') {
             let ran = house.home.am(&["remember", "--project=argument", "--session=hostile", "--", text]);
             assert_eq!(ran.code, Some(0), "{kind}: {ran:?}");
         }
@@ -166,9 +168,8 @@ fn every_text_is_kept_whole_and_found_alike_through_every_door() {
             for (_, text) in house.list(door, &place, SESSION) {
                 *kept.entry(text).or_default() += 1;
             }
-            for Text { kind, text, .. } in &table {
-                let expected =
-                    usize::from(place != "argument" || text.len() <= ARGUMENT_MAX && !text.contains('\0'));
+            for Sample { kind, text, .. } in &table {
+                let expected = usize::from(place != "argument" || !text.contains('\0'));
                 let count = kept.get(trim(text)).copied().unwrap_or_default();
                 assert_eq!(count, expected, "{kind} in {place:?}, listed by {door:?}");
             }
@@ -176,7 +177,7 @@ fn every_text_is_kept_whole_and_found_alike_through_every_door() {
     }
 
     // Out: found by itself, and the same hits through each door.
-    for Text { kind, text, query } in &table {
+    for Sample { kind, text, query } in &table {
         for place in ["rest", "mcp", "cli", "transcript"] {
             for how in [How::Keyword, How::Hybrid] {
                 let asked = query.as_deref().unwrap_or(text);
@@ -215,6 +216,36 @@ fn every_text_is_kept_whole_and_found_alike_through_every_door() {
             assert!(found.iter().all(|(found, _)| *found != id), "{text:?} through {door:?}");
             assert!(!house.forget(door, &id), "{door:?}");
         }
+    }
+    house.close();
+}
+
+#[test]
+fn a_text_of_the_largest_size_is_kept_whole_and_found_through_every_door() {
+    let mut house = House::open();
+    for Sample { kind, text, query } in large_table() {
+        let query = query.unwrap_or_default();
+        for door in DOORS {
+            let project = format!("{kind} through {door:?}");
+            let saved =
+                house.save(door, &project, "s", &text).unwrap_or_else(|reason| panic!("{project}: {reason}"));
+            let kept = vec![(saved, trim(&text).to_owned())];
+            let other = DOORS[(door as usize + 1) % DOORS.len()];
+            assert!(house.list(other, &project, "s") == kept, "{project}, listed by {other:?}");
+            for how in [How::Keyword, How::Hybrid] {
+                assert!(
+                    house.search(other, how, &project, &query) == kept,
+                    "{project}, found by {other:?} {how:?}"
+                );
+            }
+        }
+    }
+    let transcript = large_table();
+    let ran = import_transcript(&house, "transcript", transcript.iter().map(|row| row.text.as_str()));
+    assert_eq!(ran.json()["saved"], transcript.len(), "{ran:?}");
+    for Sample { kind, text, query } in transcript {
+        let found = house.search(Door::Rest, How::Keyword, "transcript", &query.unwrap_or_default());
+        assert!(found.len() == 1 && found[0].1 == trim(&text), "{kind}");
     }
     house.close();
 }
