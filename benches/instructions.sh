@@ -153,7 +153,7 @@ measure() {
 serve
 printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"count","version":"1"}}}' >"$work/initialize"
 mkdir "$work/loaded"
-"$programs/store-instructions" load "$work/loaded"
+"$programs/store-instructions" load "$work/loaded" 2000 1
 
 measure am-hook "start to exit, server up, a payload of 0.7 kB" hook
 measure am-mcp "start to the answer of initialize and exit" initialize

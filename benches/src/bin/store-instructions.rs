@@ -1,4 +1,4 @@
-//! Work for an instruction counter: `store-instructions load DIRECTORY`, then
+//! Work for an instruction counter: `store-instructions load DIRECTORY MEMORIES PROJECTS`, then
 //! `store-instructions save|search|hybrid DIRECTORY COUNT`.
 //!
 //! The difference between `COUNT` and twice `COUNT`, each on a copy of the loaded directory, is what `COUNT` of them cost;
@@ -14,8 +14,8 @@ use am_model::MemoryId;
 use am_store::{Action, Change, Outcome};
 use am_store_sqlite::{OpenOptions, SqliteStore, Synchronous};
 
-/// Memories of the loaded store.
-const MEMORIES: usize = 2_000;
+/// Number of the first text that is saved, beyond those of the loaded store.
+const FIRST: usize = 1_000_000;
 /// Words of a query.
 const QUERY_WORDS: usize = 8;
 
@@ -38,7 +38,9 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<(), Failure> {
     match *arguments {
-        ["load", directory] => Ok(load(&open(directory)?, 1, MEMORIES, 1)?),
+        ["load", directory, memories, projects] => {
+            Ok(load(&open(directory)?, 1, memories.parse()?, projects.parse()?)?)
+        }
         ["save", directory, count] => saves(&open(directory)?, count.parse()?),
         ["search", directory, count] => searches(&open(directory)?, count.parse()?, false),
         ["hybrid", directory, count] => searches(&open(directory)?, count.parse()?, true),
@@ -57,7 +59,7 @@ fn saves(store: &SqliteStore, count: usize) -> Result<(), Failure> {
     let analysis = Some(Analysis::new(Profile::Default).id().to_owned());
     // The first one builds the projection.
     for number in 0..=count {
-        let content = corpus.text(0, MEMORIES + number);
+        let content = corpus.text(0, FIRST + number);
         let memory_id = MemoryId::from_stored(format!("bench-{number}"));
         let save = operation::save(&content, memory_id, 0, true)?;
         let outcome = store.commit_blocking(Change {

@@ -19,8 +19,8 @@ use tokio::runtime::{Builder, Runtime};
 
 mod parent;
 
-/// Threads for what blocks: the disk, mostly. Each call needs one at a time.
-const BLOCKING_THREADS: usize = 16;
+/// Threads for what blocks: the disk, mostly. Each call needs one at a time, and each keeps some memory for itself.
+const BLOCKING_THREADS: usize = 6;
 
 /// Serves until the client closes its stream, the parent dies, or a signal asks for the end.
 ///

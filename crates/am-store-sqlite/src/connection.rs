@@ -15,6 +15,11 @@ use crate::store::Synchronous;
 pub(crate) const BUSY_LIMIT_MS: u64 = 10_000;
 /// The version that fixed the write-ahead log's reset race.
 const OLDEST_ENGINE: i32 = 3_051_003;
+/// Pages that the writer keeps, in KiB.
+const WRITER_CACHE_KIB: u32 = 8192;
+/// Pages that each reader keeps, in KiB: the inner pages of the trees. Rows are read once here and there, and the
+/// system keeps them.
+const READER_CACHE_KIB: u32 = 2048;
 /// Tries of what several first openers do at once.
 const OPEN_TRIES: u32 = 400;
 
@@ -58,7 +63,7 @@ pub(crate) fn open_first(
     snapshot.finish().map_err(storage_error)?;
     keep(&connection, false)?;
     switch_to_write_ahead_log(&connection)?;
-    configure(&connection, synchronous)?;
+    configure(&connection, synchronous, WRITER_CACHE_KIB)?;
     schema::migrate(&mut connection, new)?;
     Ok(connection)
 }
@@ -66,7 +71,7 @@ pub(crate) fn open_first(
 /// Opens a further connection.
 pub(crate) fn open_next(file: &Path, synchronous: Synchronous) -> Result<Connection, StoreError> {
     let connection = connect(file)?;
-    configure(&connection, synchronous)?;
+    configure(&connection, synchronous, READER_CACHE_KIB)?;
     Ok(connection)
 }
 
@@ -97,11 +102,11 @@ fn switch_to_write_ahead_log(connection: &Connection) -> Result<(), StoreError> 
     Err(StoreError::Busy { waited_ms: BUSY_LIMIT_MS })
 }
 
-fn configure(connection: &Connection, synchronous: Synchronous) -> Result<(), StoreError> {
+fn configure(connection: &Connection, synchronous: Synchronous, cache_kib: u32) -> Result<(), StoreError> {
     connection
         .execute_batch(&format!(
             "PRAGMA synchronous = {}; PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON;
-             PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;
+             PRAGMA cache_size = -{cache_kib}; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;
              PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;",
             synchronous.pragma()
         ))

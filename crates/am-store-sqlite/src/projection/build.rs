@@ -3,7 +3,10 @@
 use am_embed::analysis::TermsView;
 use am_store::StoreError;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use rustc_hash::FxHashMap;
 
+use super::postings::Postings;
+use super::scan::each_document;
 use super::{Projection, SLOTS_MAX};
 use crate::commit::feed;
 use crate::read::ProjectRow;
@@ -33,7 +36,16 @@ impl Projection {
                 detail: "a project holds at most 16 million memories".to_owned(),
             });
         }
-        let mut projection = Self::new(project, known.epoch, known.dimension, documents + documents / 8);
+        // Counted first, so that every posting gets exactly the room it needs.
+        let mut counts = FxHashMap::default();
+        each_document(connection, project, |_, _, value| {
+            parse(value)?.iter().for_each(|entry| *counts.entry(entry.term).or_insert(0) += 1);
+            Ok(())
+        })?;
+        let postings = Postings::with_room(counts)
+            .ok_or_else(|| StoreError::Invalid { detail: "a project of too many words".to_owned() })?;
+        let capacity = documents + documents / 8;
+        let mut projection = Self::new(project, known.epoch, known.dimension, capacity, postings);
         let range = params![narrow_key(project, 0), narrow_key(project + 1, 0) - 1];
         let mut terms = connection
             .prepare_cached(
@@ -63,9 +75,8 @@ impl Projection {
                 _ => None,
             };
             let id = key - narrow_key(project, 0);
-            projection.add(id, created, &parse(blob(row, 2)?)?, bytes);
+            projection.add(id, created, &parse(blob(row, 2)?)?, bytes, Postings::fill);
         }
-        projection.postings.values_mut().for_each(|posting| posting.entries.shrink_to_fit());
         projection.built = projection.ids.len();
         projection.change = row.last_change;
         Ok(projection)
@@ -108,6 +119,7 @@ impl Projection {
             }
             self.change = sequence;
         }
+        self.postings.settle();
         self.change = change;
         Ok(Freshness::Current)
     }
@@ -129,7 +141,7 @@ impl Projection {
             None => None,
         };
         let slot = self.ids.len() as u32;
-        self.add(memory, row.get(0).map_err(storage_error)?, &parse(blob(row, 1)?)?, bytes);
+        self.add(memory, row.get(0).map_err(storage_error)?, &parse(blob(row, 1)?)?, bytes, Postings::push);
         self.added.insert(memory, slot);
         Ok(())
     }

@@ -3,7 +3,8 @@
 use am_embed::analysis::TermHash;
 use am_fusion::bm25;
 
-use super::{FREQUENCY_BITS, Hidden, Posting, Projection, best, frequency_in};
+use super::postings::{Posting, frequency, slot};
+use super::{Hidden, Projection, best};
 
 /// A hit: store id and score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,17 +31,17 @@ impl Projection {
             return Vec::new();
         }
         let average = self.total_length as f64 / documents as f64;
-        let weighted: Vec<(&Posting, f64)> = terms
+        let weighted: Vec<(Posting<'_>, f64)> = terms
             .iter()
-            .filter_map(|term| self.postings.get(term))
-            .map(|posting| (posting, bm25::idf(documents, self.containing(posting))))
+            .filter_map(|term| self.postings.get(*term))
+            .map(|posting| (posting, bm25::idf(documents, self.containing(&posting))))
             .collect();
         let scores = self.approximate(&weighted, average);
         self.pick(&scores, limit, expired_before, hidden, |slot| self.exact(slot, &weighted, average))
     }
 
     /// Adds up single-precision scores by slot: within [`SLACK`] of the exact ones.
-    fn approximate(&self, weighted: &[(&Posting, f64)], average: f64) -> Vec<f32> {
+    fn approximate(&self, weighted: &[(Posting<'_>, f64)], average: f64) -> Vec<f32> {
         let mut scores = vec![0.0_f32; self.ids.len()];
         let average = average as f32;
         let (k1, b) = (bm25::K1 as f32, bm25::B as f32);
@@ -48,10 +49,9 @@ impl Projection {
         let slope = if average > 0.0 { k1 * b / average } else { 0.0 };
         for (posting, idf) in weighted {
             let weight = *idf as f32 * (k1 + 1.0);
-            for entry in &posting.entries {
-                let slot = (entry >> FREQUENCY_BITS) as usize;
-                let frequency = (entry & 0xff) as f32;
-                if let (Some(score), Some(length)) = (scores.get_mut(slot), self.lengths.get(slot)) {
+            for entry in posting.parts().into_iter().flatten() {
+                let (at, frequency) = (slot(*entry) as usize, f32::from(frequency(*entry)));
+                if let (Some(score), Some(length)) = (scores.get_mut(at), self.lengths.get(at)) {
                     *score += weight * frequency / (frequency + base + slope * *length as f32);
                 }
             }
@@ -59,11 +59,11 @@ impl Projection {
         scores
     }
 
-    fn exact(&self, slot: u32, weighted: &[(&Posting, f64)], average: f64) -> f64 {
+    fn exact(&self, slot: u32, weighted: &[(Posting<'_>, f64)], average: f64) -> f64 {
         let length = f64::from(self.lengths.get(slot as usize).copied().unwrap_or(0));
         weighted
             .iter()
-            .map(|(posting, idf)| match frequency_in(&posting.entries, slot) {
+            .map(|(posting, idf)| match posting.frequency_in(slot) {
                 Some(frequency) if frequency > 0 => {
                     bm25::term_score(*idf, f64::from(frequency), length, average)
                 }

@@ -7,6 +7,7 @@ mod build;
 mod kernel;
 mod lexical;
 mod near_duplicate;
+mod postings;
 mod scan;
 mod vector;
 
@@ -15,24 +16,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use build::Freshness;
 pub(crate) use lexical::Found;
+use postings::{Posting, Postings};
 pub(crate) use scan::{scan_lexical, scan_near_duplicates, scan_vector};
 pub(crate) use vector::quantise;
 
 /// Most dead slots before a rebuild, as a share of the live ones (and at least [`DEAD_FLOOR`]).
 const DEAD_SHARE: usize = 5;
 const DEAD_FLOOR: usize = 256;
-/// Bits of a posting that hold the frequency.
-const FREQUENCY_BITS: u32 = 8;
 /// Slots that a posting can name.
-pub(crate) const SLOTS_MAX: usize = 1 << (32 - FREQUENCY_BITS);
-
-/// The documents of one term: `slot << 8 | frequency`, ascending. Frequency 0: a similarity term only.
-#[derive(Debug, Default)]
-struct Posting {
-    entries: Vec<u32>,
-    /// Entries with a frequency above 0.
-    searchable: u32,
-}
+pub(crate) const SLOTS_MAX: usize = 1 << (32 - postings::FREQUENCY_BITS);
 
 /// One project in memory.
 #[derive(Debug)]
@@ -55,14 +47,12 @@ pub(crate) struct Projection {
     /// Slots below this are in store-id order.
     built: usize,
     total_length: u64,
-    /// Entries of all postings, for the size without a walk.
-    entries: usize,
-    postings: FxHashMap<TermHash, Posting>,
+    postings: Postings,
     vectors: vector::Vectors,
 }
 
 impl Projection {
-    fn new(project: i64, epoch: i64, dimension: usize, capacity: usize) -> Self {
+    fn new(project: i64, epoch: i64, dimension: usize, capacity: usize, postings: Postings) -> Self {
         Self {
             project,
             epoch,
@@ -77,8 +67,7 @@ impl Projection {
             added: FxHashMap::default(),
             built: 0,
             total_length: 0,
-            entries: 0,
-            postings: FxHashMap::default(),
+            postings,
             vectors: vector::Vectors::new(dimension, capacity),
         }
     }
@@ -95,10 +84,7 @@ impl Projection {
 
     /// Estimates the bytes this projection takes.
     pub(crate) fn bytes(&self) -> usize {
-        self.entries * 4
-            + self.postings.capacity() * (size_of::<TermHash>() + size_of::<Posting>() + 1)
-            + self.ids.capacity() * (8 + 4 + 8 + 4 + 1)
-            + self.vectors.bytes()
+        self.postings.bytes() + self.ids.capacity() * (8 + 4 + 8 + 4 + 1) + self.vectors.bytes()
     }
 
     /// Returns whether so much is dead that a rebuild pays.
@@ -117,17 +103,21 @@ impl Projection {
         self.dead.get(slot as usize).copied().unwrap_or(true)
     }
 
-    /// Appends a document. Postings stay ascending because slots only grow.
-    fn add(&mut self, id: i64, created: i64, terms: &TermsView<'_>, vector: Option<&[u8]>) {
+    /// Appends a document; `enter` takes each term's entry. Postings stay ascending because slots only grow.
+    fn add(
+        &mut self,
+        id: i64,
+        created: i64,
+        terms: &TermsView<'_>,
+        vector: Option<&[u8]>,
+        enter: fn(&mut Postings, TermHash, u32),
+    ) {
         let slot = self.ids.len() as u32;
         let mut similar = 0;
         for TermEntry { term, frequency, similar: is_similar } in terms.iter() {
-            let posting = self.postings.entry(term).or_default();
-            posting.entries.push(slot << FREQUENCY_BITS | u32::from(frequency));
-            posting.searchable += u32::from(frequency > 0);
+            enter(&mut self.postings, term, postings::entry(slot, frequency));
             similar += u32::from(is_similar);
         }
-        self.entries += terms.count();
         self.ids.push(id);
         self.created.push(created);
         self.lengths.push(terms.length());
@@ -157,11 +147,11 @@ impl Projection {
     }
 
     /// Returns how many live documents hold `term` as a search term.
-    fn containing(&self, posting: &Posting) -> u64 {
+    fn containing(&self, posting: &Posting<'_>) -> u64 {
         let dead = self
             .dead_slots
             .iter()
-            .filter(|slot| frequency_in(&posting.entries, **slot).is_some_and(|frequency| frequency > 0))
+            .filter(|slot| posting.frequency_in(**slot).is_some_and(|frequency| frequency > 0))
             .count();
         u64::from(posting.searchable).saturating_sub(dead as u64)
     }
@@ -181,26 +171,18 @@ impl Projection {
 
     /// Lists every term's live documents as (term, id, frequency), sorted, for verification.
     pub(crate) fn term_listing(&self) -> Vec<(TermHash, i64, u8)> {
-        let mut listing = Vec::new();
-        for (term, posting) in &self.postings {
-            for entry in &posting.entries {
-                let slot = entry >> FREQUENCY_BITS;
-                if !self.is_dead(slot)
-                    && let Some(id) = self.ids.get(slot as usize)
-                {
-                    listing.push((*term, *id, *entry as u8));
-                }
-            }
-        }
+        let mut listing: Vec<_> = self
+            .postings
+            .all()
+            .filter(|(_, entry)| !self.is_dead(postings::slot(*entry)))
+            .filter_map(|(term, entry)| {
+                let id = self.ids.get(postings::slot(entry) as usize)?;
+                Some((term, *id, postings::frequency(entry)))
+            })
+            .collect();
         listing.sort_unstable();
         listing
     }
-}
-
-/// Returns the frequency of a term in `slot`, if its posting names it.
-fn frequency_in(entries: &[u32], slot: u32) -> Option<u8> {
-    let at = entries.partition_point(|entry| entry >> FREQUENCY_BITS < slot);
-    entries.get(at).filter(|entry| **entry >> FREQUENCY_BITS == slot).map(|entry| *entry as u8)
 }
 
 /// The ids of expired candidates, of all arms.

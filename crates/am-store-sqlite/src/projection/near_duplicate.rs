@@ -1,8 +1,9 @@
 //! Exact near-duplicate candidates by prefix filter: no row at or above the threshold can be missed.
 
-use am_embed::analysis::{AnalysedText, TermHash};
+use am_embed::analysis::AnalysedText;
 
-use super::{FREQUENCY_BITS, Posting, Projection, frequency_in};
+use super::Projection;
+use super::postings::{Posting, slot};
 
 /// Hits among the rarest terms that a candidate must have; more prune better and look at more terms.
 const REQUIRED_HITS: usize = 3;
@@ -39,16 +40,13 @@ impl Projection {
             return Vec::new();
         }
         let needed = needed(count, threshold);
-        let mut postings: Vec<Option<&Posting>> = text
+        let mut postings: Vec<Option<Posting<'_>>> = text
             .entries
             .iter()
             .filter(|entry| entry.similar)
-            .map(|entry: &am_embed::analysis::TermEntry| {
-                let term: TermHash = entry.term;
-                self.postings.get(&term)
-            })
+            .map(|entry| self.postings.get(entry.term))
             .collect();
-        postings.sort_by_key(|posting| posting.map_or(0, |posting| posting.entries.len()));
+        postings.sort_by_key(|posting| posting.map_or(0, |posting| posting.len()));
         // Of `count` terms a match misses at most `count - needed`, so among the `count - needed + hits` rarest it has
         // at least `hits`, and among the `count - needed + 1` rarest at least one.
         let hits = REQUIRED_HITS.min(needed);
@@ -57,8 +55,8 @@ impl Projection {
         let mut found = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         for posting in postings.iter().take(spare + 1).flatten() {
-            for entry in &posting.entries {
-                let slot = entry >> FREQUENCY_BITS;
+            for entry in posting.parts().into_iter().flatten() {
+                let slot = slot(*entry);
                 let at = slot as usize;
                 let (Some(similar), Some(created), Some(id)) =
                     (self.similar.get(at), self.created.get(at), self.ids.get(at))
@@ -84,6 +82,6 @@ impl Projection {
     }
 }
 
-fn holding(postings: &[Option<&Posting>], slot: u32) -> usize {
-    postings.iter().flatten().filter(|posting| frequency_in(&posting.entries, slot).is_some()).count()
+fn holding(postings: &[Option<Posting<'_>>], slot: u32) -> usize {
+    postings.iter().flatten().filter(|posting| posting.frequency_in(slot).is_some()).count()
 }

@@ -17,11 +17,12 @@ struct Candidate {
     id: i64,
     expired: bool,
     length: u32,
-    frequencies: Vec<u8>,
+    /// Where its hits end; they begin where those of the candidate before end.
+    hits: usize,
 }
 
 /// Calls `visit` with store id, creation time and analysed terms of every ranked memory of a project.
-fn each_document(
+pub(super) fn each_document(
     connection: &Connection,
     project: i64,
     mut visit: impl FnMut(i64, i64, &[u8]) -> Result<(), StoreError>,
@@ -52,36 +53,39 @@ pub(crate) fn scan_lexical(
     let (mut documents, mut total_length) = (0_u64, 0_u64);
     let mut containing = vec![0_u64; terms.len()];
     let mut candidates = Vec::new();
+    // Which query term, how often: of all candidates, for they may be many.
+    let mut hits: Vec<(u32, u8)> = Vec::new();
     each_document(connection, project, |id, created, value| {
         let view = parse(value)?;
         documents += 1;
         total_length += u64::from(view.length());
-        let frequencies: Vec<u8> = terms.iter().map(|term| view.frequency(*term)).collect();
-        if frequencies.iter().any(|frequency| *frequency > 0) {
-            for (count, frequency) in containing.iter_mut().zip(&frequencies) {
-                *count += u64::from(*frequency > 0);
+        let before = hits.len();
+        for (number, (term, count)) in terms.iter().zip(&mut containing).enumerate() {
+            let frequency = view.frequency(*term);
+            if frequency > 0 {
+                *count += 1;
+                hits.push((number as u32, frequency));
             }
-            candidates.push(Candidate {
-                id,
-                expired: created < expired_before,
-                length: view.length(),
-                frequencies,
-            });
+        }
+        if hits.len() > before {
+            let (expired, length) = (created < expired_before, view.length());
+            candidates.push(Candidate { id, expired, length, hits: hits.len() });
         }
         Ok(())
     })?;
     let average = total_length as f64 / documents.max(1) as f64;
     let weights: Vec<f64> = containing.iter().map(|count| bm25::idf(documents, *count)).collect();
+    let mut begin = 0;
     let found: Vec<(bool, Found)> = candidates
         .into_iter()
         .map(|candidate| {
-            let score = weights
+            let own = hits.get(begin..candidate.hits).unwrap_or_default();
+            begin = candidate.hits;
+            let length = f64::from(candidate.length);
+            let score = own
                 .iter()
-                .zip(&candidate.frequencies)
-                .filter(|(_, frequency)| **frequency > 0)
-                .map(|(idf, frequency)| {
-                    bm25::term_score(*idf, f64::from(*frequency), f64::from(candidate.length), average)
-                })
+                .filter_map(|(term, frequency)| Some((weights.get(*term as usize)?, f64::from(*frequency))))
+                .map(|(idf, frequency)| bm25::term_score(*idf, frequency, length, average))
                 .sum();
             (candidate.expired, Found { id: candidate.id, score })
         })

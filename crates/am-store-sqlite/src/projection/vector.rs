@@ -71,7 +71,9 @@ pub(super) struct Vectors {
 
 impl Vectors {
     pub(super) fn new(dimension: usize, capacity: usize) -> Self {
-        let rows = capacity.next_power_of_two().clamp(ROWS_MIN, ROWS_MAX);
+        // Blocks of equal size, so that the last one is not half empty.
+        let rows =
+            capacity.div_ceil(capacity.div_ceil(ROWS_MAX).max(1)).next_multiple_of(LANES).max(ROWS_MIN);
         Self {
             dimension,
             rows,
