@@ -214,7 +214,7 @@ pub(super) fn status(reply: &[u8]) -> u16 {
 }
 
 /// Returns what a run of `am` wrote; where it refused, what it said. Exit code 1 with data means that nothing was found.
-fn data(ran: &Ran) -> Result<Value, String> {
+pub(super) fn data(ran: &Ran) -> Result<Value, String> {
     assert!(!ran.stderr.contains("panicked"), "{ran:?}");
     if let (Some(0 | 1), Ok(data)) = (ran.code, serde_json::from_str(&ran.stdout)) {
         return Ok(data);

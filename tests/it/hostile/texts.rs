@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use am_model::text::trim;
 use serde_json::json;
 
-use super::door::{DOORS, Door, Hit, House, How};
+use super::door::{DOORS, Door, Hit, House, How, data};
 use crate::world::Ran;
 
 /// A text, and what to look for.
@@ -196,6 +196,26 @@ fn every_text_is_kept_whole_and_found_alike_through_every_door() {
         }
     }
 
+    // In digests: the same through each door, and nothing is cut where it may not be.
+    for (route, tool) in [("recap", "memory_recap"), ("handoff", "memory_handoff")] {
+        let request = json!({"project": "rest", "sessionId": SESSION, "limit": 100});
+        let digest = house.post(&format!("/memory/{route}"), &request).unwrap();
+        assert_eq!(house.call(tool, &request).unwrap(), digest);
+        let ran = house.home.am(&[route, "--json", "--project=rest", "--limit=100", "--session=hostile"]);
+        assert_eq!(data(&ran), Ok(digest.clone()));
+        for Sample { kind, text, .. } in &table {
+            assert!(digest[route].as_str().unwrap().contains(trim(text)), "{kind} in the {route}");
+        }
+    }
+    for line in
+        ["search --project=rest launch", "sessions --project=rest hostile", "handoff --project=rest", "stats"]
+    {
+        let ran = house.home.am(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{line}");
+    }
+    let ran = house.home.am(&["summarize", "--project=argument", "--session-id=hostile"]);
+    assert!(ran.code == Some(0) && ran.stdout.contains(" saved=4 lessons=3 "), "{ran:?}");
+
     // Elsewhere: an export carries all of it.
     let exported = house.home.am(&["export"]);
     assert_eq!(exported.code, Some(0), "{}", exported.stderr);
@@ -360,5 +380,49 @@ fn arguments_that_are_no_text_are_refused() {
         assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");
     }
     assert!(house.home.memories().is_empty());
+    house.close();
+}
+
+#[test]
+fn a_time_of_any_kind_costs_no_line() {
+    const TIMES: [&str; 12] = [
+        "2024-02-29T12:00:00.000Z",
+        "2025-03-30T02:30:00+01:00",
+        "1969-12-31T23:59:59Z",
+        "2038-01-19T03:14:08Z",
+        "9999-12-31T23:59:59.999Z",
+        "+275760-09-13T00:00:00.000Z",
+        "-271821-04-20T00:00:00.000Z",
+        "2024-02-30T00:00:00Z",
+        "2016-12-31T23:59:60Z",
+        "yesterday",
+        "",
+        "\u{662}\u{660}\u{662}\u{664}",
+    ];
+    let mut house = House::open();
+    let line = |(number, time): (usize, &&str)| {
+        json!({"content": format!("line{number}"), "timestamp": time}).to_string()
+    };
+    let mut lines: Vec<String> = TIMES.iter().enumerate().map(line).collect();
+    for (number, time) in
+        ["1e400", "-9223372036854775809", "null", "[]", "253402300800000"].iter().enumerate()
+    {
+        lines.push(format!(r#"{{"content":"number{number}","timestamp":{time}}}"#));
+    }
+    let file = house.home.path().join("times.jsonl");
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let file = file.to_str().unwrap();
+    let ran =
+        house.home.am(&["import", "transcript", "--json", "--file", file, "--project=p", "--session-id=s"]);
+    // What is no number that JSON readers can hold is no JSON to them.
+    assert_eq!(ran.json()["saved"], lines.len() - 1, "{ran:?}");
+    for door in DOORS {
+        assert_eq!(house.list(door, "p", "s").len(), lines.len() - 1, "{door:?}");
+    }
+    let exported = house.home.am(&["export"]).stdout;
+    let other = House::open();
+    assert_eq!(other.am_with(["import", "--json", "-"], exported.as_bytes()).code, Some(0));
+    assert_eq!(other.home.am(&["export"]).stdout, exported);
+    other.close();
     house.close();
 }
