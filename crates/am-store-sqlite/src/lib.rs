@@ -9,6 +9,7 @@
 //! process acknowledged before it began.
 
 mod backup;
+mod builder;
 mod cache;
 mod commit;
 mod connection;

@@ -1,11 +1,14 @@
 //! Searches: the arms over one snapshot, and the rows they point to.
 
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use am_store::{Arm, ArmHit, SearchQuery, SearchReply, StoreError, VectorQuery};
 use rusqlite::{OptionalExtension, Transaction, params};
 use rustc_hash::FxHashMap;
 
+use crate::builder;
+use crate::cache;
 use crate::projection::{Found, Freshness, Hidden, Projection, scan_lexical, scan_vector};
 use crate::read::{self, ProjectRow};
 use crate::row::{MEMORY_COLUMNS, memory, storage_error, vector_values};
@@ -14,8 +17,10 @@ use crate::store::{Known, SqliteStore};
 
 /// Changes that are applied one by one; beyond that a new build is as fast.
 const TAIL_MAX: usize = 20_000;
-/// Memories of a project whose projection is built by the first search, in about 20 ms; larger ones aside.
+/// Memories of a project whose first search waits for its projection, about 20 ms; those of larger ones scan.
 const BUILT_AT_ONCE: u64 = 5_000;
+/// Longest such wait; builds of other projects may be under way.
+const BUILD_WAIT: Duration = Duration::from_millis(100);
 /// Times a search starts again because other threads moved a projection past its snapshot.
 const RESTARTS: usize = 64;
 
@@ -85,7 +90,7 @@ pub(crate) enum Projected<T> {
     NotYet,
 }
 
-/// Gives `use_it` the project's projection, built here where that is quick.
+/// Gives `use_it` the project's projection, waiting for it to be built where that is quick.
 pub(crate) fn with_projection<T>(
     store: &SqliteStore,
     transaction: &Transaction<'_>,
@@ -94,90 +99,74 @@ pub(crate) fn with_projection<T>(
     use_it: impl FnOnce(&Projection) -> T,
 ) -> Result<Projected<T>, StoreError> {
     let shared = store.shared.cache.shared(project.id);
-    let empty = shared.read().is_ok_and(|place| place.is_none());
-    if empty && project.memories > BUILT_AT_ONCE {
-        return Ok(Projected::NotYet);
-    }
-    {
-        let mut place = shared.write().unwrap_or_else(|poisoned| {
-            let mut place = PoisonError::into_inner(poisoned);
-            // A panic may have left it half changed.
-            *place = None;
-            place
-        });
-        if place.as_ref().is_some_and(|projection| projection.epoch != known.epoch) {
-            *place = None;
+    if !refresh(store, transaction, known, project, &shared)? {
+        if project.memories > BUILT_AT_ONCE {
+            return Ok(Projected::NotYet);
         }
-        let change = place.as_ref().map(|projection| projection.change);
-        if change.is_some_and(|change| change > project.last_change) {
-            return Ok(Projected::Ahead);
-        }
-        if change != Some(project.last_change) {
-            let tailed = match place.as_mut() {
-                Some(projection) => projection.tail(transaction, project.last_change, TAIL_MAX)?,
-                None => Freshness::Behind,
-            };
-            if tailed == Freshness::Behind {
-                // The old one goes first, so that two are never in memory.
-                *place = None;
-                if project.memories > BUILT_AT_ONCE {
-                    return Ok(Projected::NotYet);
-                }
-                *place = Some(Projection::build(transaction, known, project)?);
-            }
-            let bytes = place.as_ref().map_or(0, Projection::bytes);
-            store.shared.cache.resized(project.id, bytes);
+        match builder::build(store, project).map(|told| told.recv_timeout(BUILD_WAIT)) {
+            Some(Ok(built)) => built?,
+            // It takes its time, or another thread has asked for it.
+            Some(Err(_)) | None => return Ok(Projected::NotYet),
         }
     }
     let place = shared.read().unwrap_or_else(PoisonError::into_inner);
     Ok(match place.as_ref() {
-        Some(projection) if projection.change == project.last_change => Projected::Used(use_it(projection)),
-        _ => Projected::Ahead,
+        Some(projection) if projection.is_at(known.epoch, project.last_change) => {
+            Projected::Used(use_it(projection))
+        }
+        Some(_) => Projected::Ahead,
+        None => Projected::NotYet,
     })
 }
 
-/// Builds the projection of a project on this thread; `false` where it does not fit the budget or is being built.
+/// Applies the changes that a projection lacks; `false` where it has to be built.
+fn refresh(
+    store: &SqliteStore,
+    transaction: &Transaction<'_>,
+    known: &Known,
+    project: &ProjectRow,
+    shared: &cache::Shared,
+) -> Result<bool, StoreError> {
+    let is_current = |place: &Option<Projection>| {
+        place.as_ref().is_some_and(|projection| projection.is_at(known.epoch, project.last_change))
+    };
+    if shared.read().is_ok_and(|place| is_current(&place)) {
+        return Ok(true);
+    }
+    let mut place = shared.write().unwrap_or_else(|poisoned| {
+        let mut place = PoisonError::into_inner(poisoned);
+        // A panic may have left it half changed.
+        *place = None;
+        place
+    });
+    let Some(projection) = place.as_mut().filter(|projection| projection.epoch == known.epoch) else {
+        *place = None;
+        return Ok(false);
+    };
+    if projection.tail(transaction, project.last_change, TAIL_MAX)? == Freshness::Behind {
+        // The old one goes first, so that two are never in memory.
+        *place = None;
+        return Ok(false);
+    }
+    store.shared.cache.resized(project.id, projection.bytes());
+    Ok(true)
+}
+
+/// Builds the projection of a project and waits for it; `false` where it does not fit the budget or is being built.
 pub(crate) fn warm(store: &SqliteStore, name: &am_model::Project) -> Result<bool, StoreError> {
     let Some(project) = store.read(|transaction, _| read::project(transaction, name))? else {
         return Ok(false);
     };
-    if !store.shared.cache.fits(project.memories) || !store.shared.cache.begin_build(project.id) {
-        return Ok(false);
+    match builder::build(store, &project).map(|told| told.recv()) {
+        Some(Ok(built)) => built.map(|()| true),
+        Some(Err(_)) | None => Ok(false),
     }
-    let built = build_and_place(store, project.id);
-    store.shared.cache.end_build(project.id);
-    built.map(|()| true)
 }
 
-fn build_and_place(store: &SqliteStore, id: i64) -> Result<(), StoreError> {
-    let built = store.read(|transaction, known| {
-        let Some(project) = read::project_by_id(transaction, id)? else { return Ok(None) };
-        Projection::build(transaction, known, &project).map(Some)
-    })?;
-    if let Some(projection) = built {
-        let bytes = projection.bytes();
-        let shared = store.shared.cache.shared(id);
-        *shared.write().unwrap_or_else(PoisonError::into_inner) = Some(projection);
-        store.shared.cache.resized(id, bytes);
-    }
-    Ok(())
-}
-
-/// Builds a large projection on a thread of its own, unless one is at it or it does not fit the budget.
+/// Builds the projection of a project without waiting for it. A build that fails leaves its place empty: searches go
+/// on by scans and try again.
 pub(crate) fn build_aside(store: &SqliteStore, project: &ProjectRow) {
-    let id = project.id;
-    if !store.shared.cache.fits(project.memories) || !store.shared.cache.begin_build(id) {
-        return;
-    }
-    let builder = store.clone();
-    let started = std::thread::Builder::new().name("projection".to_owned()).spawn(move || {
-        // A build that fails leaves the place empty: searches go on by scans and try again.
-        drop(build_and_place(&builder, id));
-        builder.shared.cache.end_build(id);
-    });
-    if started.is_err() {
-        store.shared.cache.end_build(id);
-    }
+    drop(builder::build(store, project));
 }
 
 fn projected(

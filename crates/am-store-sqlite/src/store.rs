@@ -12,6 +12,7 @@ use am_store::{
 use async_trait::async_trait;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::builder::Builder;
 use crate::cache::ProjectionCache;
 use crate::row::storage_error;
 use crate::schema::NewStore;
@@ -80,6 +81,7 @@ pub(crate) struct Shared {
     pub(crate) file: PathBuf,
     pub(crate) synchronous: Synchronous,
     pub(crate) cache: ProjectionCache,
+    pub(crate) builder: Builder,
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     identity: RwLock<Known>,
@@ -124,6 +126,7 @@ impl SqliteStore {
                 file,
                 synchronous: options.synchronous,
                 cache: ProjectionCache::new(options.projection_bytes),
+                builder: Builder::default(),
                 writer: Mutex::new(writer),
                 readers: Mutex::default(),
                 identity: RwLock::new(identity),

@@ -77,6 +77,11 @@ impl Projection {
         (self.ids.len() - self.dead_slots.len()) as u64
     }
 
+    /// Returns whether it holds what the store held at `change` of `epoch`, no more and no less.
+    pub(crate) fn is_at(&self, epoch: i64, change: i64) -> bool {
+        self.epoch == epoch && self.change == change
+    }
+
     /// Returns the sum of live document lengths.
     pub(crate) fn total_length(&self) -> u64 {
         self.total_length
