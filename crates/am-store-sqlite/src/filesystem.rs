@@ -57,3 +57,33 @@ pub(crate) fn refuse_network(directory: &Path) -> Result<(), StoreError> {
 pub(crate) fn refuse_network(_: &Path) -> Result<(), StoreError> {
     Ok(())
 }
+
+/// What tells one file from another that takes its name; `None` where the system does not say.
+pub(crate) type FileIdentity = Option<(u64, u64)>;
+
+/// Looks which file has the name now.
+///
+/// # Errors
+/// There is none, or it can't be looked at.
+pub(crate) fn identity(file: &Path) -> Result<FileIdentity, StoreError> {
+    match fs::metadata(file) {
+        Ok(found) => Ok(identity_of(&found)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(StoreError::Unavailable {
+            detail: "the database file was removed while it was open".to_owned(),
+        }),
+        Err(error) => Err(unavailable("looking at the database file", &error)),
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not say")]
+fn identity_of(found: &fs::Metadata) -> FileIdentity {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((found.dev(), found.ino()))
+}
+
+/// Elsewhere a file that is open can't be taken away.
+#[cfg(not(unix))]
+fn identity_of(_: &fs::Metadata) -> FileIdentity {
+    None
+}

@@ -34,8 +34,12 @@ struct Found3 {
 
 /// Runs a search.
 pub(crate) fn search(store: &SqliteStore, query: &SearchQuery) -> SearchReply {
-    for _ in 0..RESTARTS {
-        match store.read(|transaction, known| attempt(store, transaction, known, query)) {
+    for attempt in 0..RESTARTS {
+        if attempt == RESTARTS / 2 {
+            // Nothing moves that far ahead of a snapshot: what is held belongs to another file of the same name.
+            store.shared.cache.clear();
+        }
+        match store.read(|transaction, known| search_once(store, transaction, known, query)) {
             Ok(Some(reply)) => return reply,
             Ok(None) => {}
             Err(error) => return SearchReply::failed(query, &error),
@@ -45,7 +49,7 @@ pub(crate) fn search(store: &SqliteStore, query: &SearchQuery) -> SearchReply {
 }
 
 /// Returns `None` where the projection is already past this snapshot.
-fn attempt(
+fn search_once(
     store: &SqliteStore,
     transaction: &Transaction<'_>,
     known: &Known,

@@ -14,6 +14,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::builder::Builder;
 use crate::cache::ProjectionCache;
+use crate::filesystem::FileIdentity;
 use crate::row::storage_error;
 use crate::schema::NewStore;
 use crate::{commit, connection, filesystem, query, read, schema, verify};
@@ -85,6 +86,8 @@ pub(crate) struct Shared {
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     identity: RwLock<Known>,
+    /// The file behind the connections, which another may replace under its name.
+    opened: RwLock<FileIdentity>,
 }
 
 /// The identity as this process last read it, and the epoch that tells when it has to be read again.
@@ -97,7 +100,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    fn read(connection: &Connection) -> Result<Self, StoreError> {
+    pub(crate) fn read(connection: &Connection) -> Result<Self, StoreError> {
         let epoch = schema::epoch(connection)?;
         let identity = schema::identity(connection)?;
         let dimension = am_embed::embedder::EmbedderId::parse(&identity.embedder)
@@ -121,6 +124,7 @@ impl SqliteStore {
         let new = NewStore { profile: options.profile, embedder: &options.embedder, now: options.now };
         let writer = connection::open_first(&file, options.synchronous, &new)?;
         let identity = Known::read(&writer)?;
+        let opened = filesystem::identity(&file)?;
         Ok(Self {
             shared: Arc::new(Shared {
                 file,
@@ -130,6 +134,7 @@ impl SqliteStore {
                 writer: Mutex::new(writer),
                 readers: Mutex::default(),
                 identity: RwLock::new(identity),
+                opened: RwLock::new(opened),
             }),
         })
     }
@@ -137,6 +142,31 @@ impl SqliteStore {
     /// Returns whether `directory` holds a store, without opening it.
     pub fn exists(directory: &Path) -> bool {
         directory.join(FILE_NAME).metadata().is_ok_and(|file| file.len() > 0)
+    }
+
+    /// Makes sure that the connections lead to the file that has the name now, and returns which that is.
+    ///
+    /// A file that was removed or replaced still takes writes of those who have it open; nobody else would see them.
+    fn follow_the_name(&self) -> Result<FileIdentity, StoreError> {
+        let shared = &self.shared;
+        let now = filesystem::identity(&shared.file)?;
+        if *shared.opened.read().unwrap_or_else(PoisonError::into_inner) == now {
+            return Ok(now);
+        }
+        let mut writer = self.writer();
+        let mut opened = shared.opened.write().unwrap_or_else(PoisonError::into_inner);
+        if *opened == now {
+            return Ok(now);
+        }
+        let connection = connection::open_next(&shared.file, shared.synchronous)?;
+        schema::check_readable(&connection)?;
+        let known = Known::read(&connection)?;
+        shared.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        shared.cache.clear();
+        *shared.identity.write().unwrap_or_else(PoisonError::into_inner) = known;
+        *writer = connection;
+        *opened = now;
+        Ok(now)
     }
 
     pub(crate) fn writer(&self) -> MutexGuard<'_, Connection> {
@@ -163,6 +193,7 @@ impl SqliteStore {
         &self,
         read: impl FnOnce(&Transaction<'_>, &Known) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        let file = self.follow_the_name()?;
         let idle = self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
@@ -173,8 +204,10 @@ impl SqliteStore {
             let known = self.known(&transaction)?;
             read(&transaction, &known)
         };
+        // Looked at before the readers are locked: whoever follows the name locks them in this order.
+        let is_current = *self.shared.opened.read().unwrap_or_else(PoisonError::into_inner) == file;
         let mut readers = self.shared.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        if readers.len() < IDLE_READERS {
+        if is_current && readers.len() < IDLE_READERS {
             readers.push(connection);
         }
         result
@@ -185,6 +218,7 @@ impl SqliteStore {
         &self,
         write: impl FnOnce(&Transaction<'_>, &Known) -> Result<(Keep, T), StoreError>,
     ) -> Result<T, StoreError> {
+        self.follow_the_name()?;
         let mut connection = self.writer();
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(storage_error)?;

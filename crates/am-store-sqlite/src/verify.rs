@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use am_embed::analysis::Analysis;
-use am_model::{DedupKey, LogEntry, StoreId, WriterId};
+use am_model::{DedupKey, Digest, LogEntry, MemoryId, StoreId, Verb, WriterId};
 use am_store::{Fault, Part, Scope, StoreError, VerifyReport, chain, is_ranked};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -17,6 +17,16 @@ use crate::store::{Known, SqliteStore};
 const PAGE: usize = 500;
 /// Faults listed; further ones are only counted.
 const FAULTS_MAX: usize = 50;
+
+impl Faults {
+    fn list(mut self) -> Vec<Fault> {
+        if self.more > 0 {
+            let detail = format!("{} further faults are not listed", self.more);
+            self.listed.push(Fault { area: "verify", detail });
+        }
+        self.listed
+    }
+}
 
 /// Collects findings.
 #[derive(Default)]
@@ -37,27 +47,72 @@ impl Faults {
 
 /// Checks everything, and completes a pending erasure where it can.
 pub(crate) fn verify(store: &SqliteStore) -> Result<VerifyReport, StoreError> {
-    let erasure = store.finish_erasure()?;
-    let mut faults = Faults::default();
-    let (log_entries, chains, memories) = store.read(|connection, known| {
-        integrity(connection, &mut faults)?;
-        let (log_entries, chains) = log_chains(connection, &mut faults)?;
-        let memories = rows(connection, known, &mut faults)?;
-        counters(connection, &mut faults)?;
+    let erasure_pending = match store.finish_erasure() {
+        Ok(done) => done.erasure_pending,
+        // What can't be written now can be checked all the same.
+        Err(StoreError::Full | StoreError::NoWrites | StoreError::ReadOnly | StoreError::Busy { .. }) => {
+            store.erasure_pending()?
+        }
+        Err(error) => return Err(error),
+    };
+    store.read(|connection, known| {
+        let mut faults = Faults::default();
+        let checked = check(connection, known, &mut faults)?;
         projections(store, connection, known, &mut faults)?;
-        Ok((log_entries, chains, memories))
-    })?;
-    if faults.more > 0 {
-        let more = faults.more;
-        faults.listed.push(Fault { area: "verify", detail: format!("{more} further faults are not listed") });
-    }
-    Ok(VerifyReport {
-        log_entries,
-        chains,
-        memories,
-        erasure_pending: erasure.erasure_pending,
-        faults: faults.listed,
+        Ok(VerifyReport { erasure_pending, faults: faults.list(), ..checked })
     })
+}
+
+/// Checks a file that is not this process's store, such as a back-up.
+pub(crate) fn faults_of(connection: &Connection) -> Result<Vec<Fault>, StoreError> {
+    let mut faults = Faults::default();
+    check(connection, &Known::read(connection)?, &mut faults)?;
+    Ok(faults.list())
+}
+
+fn check(connection: &Connection, known: &Known, faults: &mut Faults) -> Result<VerifyReport, StoreError> {
+    integrity(connection, faults)?;
+    let (log_entries, chains) = log_chains(connection, faults)?;
+    let told = told(connection)?;
+    let memories = rows(connection, known, &told, faults)?;
+    counters(connection, faults)?;
+    Ok(VerifyReport { log_entries, chains, memories, erasure_pending: false, faults: Vec::new() })
+}
+
+/// Returns what the log says each memory was last like, where it says so of that memory alone.
+///
+/// Copied rows of several writers can't be put in order, so memories that several changed are known by rows of this
+/// store's own chain only.
+fn told(connection: &Connection) -> Result<HashMap<MemoryId, Digest>, StoreError> {
+    struct Last {
+        writer: WriterId,
+        several: bool,
+        digest: Option<Digest>,
+    }
+    let own: Vec<u8> = schema::get(connection, "writer")?;
+    let mut last: HashMap<MemoryId, Last> = HashMap::new();
+    let mut statement = connection
+        .prepare(&format!("SELECT {} FROM log ORDER BY id", crate::commit::log::COLUMNS))
+        .map_err(storage_error)?;
+    let mut rows = statement.query([]).map_err(storage_error)?;
+    while let Some(row) = rows.next().map_err(storage_error)? {
+        // Rows that can't be read are faults of the chain.
+        let Ok(entry) = crate::commit::log::entry(row).map(|stored| stored.entry) else { continue };
+        if entry.verb == Verb::Observe {
+            continue;
+        }
+        let digest = entry.after.filter(|_| entry.targets.len() == 1);
+        for target in entry.targets {
+            let before = last.get(&target);
+            let several = before.is_some_and(|before| before.several || before.writer != entry.writer);
+            last.insert(target, Last { writer: entry.writer, several, digest });
+        }
+    }
+    Ok(last
+        .into_iter()
+        .filter(|(_, last)| !last.several || last.writer.0.as_slice() == own.as_slice())
+        .filter_map(|(memory_id, last)| Some((memory_id, last.digest?)))
+        .collect())
 }
 
 fn integrity(connection: &Connection, faults: &mut Faults) -> Result<(), StoreError> {
@@ -116,7 +171,12 @@ fn log_chains(connection: &Connection, faults: &mut Faults) -> Result<(u64, u64)
 }
 
 /// Compares each memory with everything derived from it.
-fn rows(connection: &Connection, known: &Known, faults: &mut Faults) -> Result<u64, StoreError> {
+fn rows(
+    connection: &Connection,
+    known: &Known,
+    told: &HashMap<MemoryId, Digest>,
+    faults: &mut Faults,
+) -> Result<u64, StoreError> {
     let analysis = Analysis::new(known.identity.profile);
     if analysis.id() != known.identity.analysis {
         let (stored, ours) = (&known.identity.analysis, analysis.id());
@@ -134,6 +194,10 @@ fn rows(connection: &Connection, known: &Known, faults: &mut Faults) -> Result<u
             let id = memory.memory_id.as_str();
             if stored.dedup_key != DedupKey::of(&memory.project, &memory.content) {
                 faults.add("memory", format!("{id}: the dedup key is not its content's"));
+            }
+            let digest = chain::keyed_digest(&stored.digest_key, memory);
+            if told.get(&memory.memory_id).is_some_and(|told| *told != digest) {
+                faults.add("memory", format!("{id}: it is not as the log says it was left"));
             }
             if Part::joined_bytes(&stored.parts) != memory.content.len() {
                 faults.add("memory", format!("{id}: its parts do not add up to its content"));
@@ -173,7 +237,12 @@ fn rows(connection: &Connection, known: &Known, faults: &mut Faults) -> Result<u
 
 /// Checks counters, and that nothing belongs to a memory that is gone.
 fn counters(connection: &Connection, faults: &mut Faults) -> Result<(), StoreError> {
-    const WRONG: [(&str, &str); 9] = [
+    const WRONG: [(&str, &str); 10] = [
+        (
+            "memories of a session without a row",
+            "SELECT count(*) FROM memory m WHERE NOT EXISTS
+             (SELECT 1 FROM session s WHERE s.project = m.project AND s.session_id = m.session_id)",
+        ),
         (
             "projects with a wrong count of memories",
             "SELECT count(*) FROM project p

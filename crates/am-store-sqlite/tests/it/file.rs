@@ -109,3 +109,42 @@ fn a_read_only_directory_is_an_error_that_says_so() {
     assert!(detail.starts_with("making the data directory"), "{detail}");
     assert!(!detail.contains('/'), "{detail}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_was_removed_takes_no_more_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    save(&store, "before the file was removed");
+    fs::remove_dir_all(directory.path()).unwrap();
+    let save = crate::support::note("after the file was removed", "s");
+    let change = am_store::Change {
+        audit: crate::support::audit(),
+        analysis: None,
+        action: am_store::Action::Save(Box::new(save)),
+    };
+    let refused = store.commit_blocking(change).unwrap_err();
+    let removed = "the database file was removed while it was open".to_owned();
+    assert_eq!(refused, StoreError::Unavailable { detail: removed });
+    assert!(store.search_blocking(&crate::support::query("before", 5)).lexical.is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_was_replaced_is_followed() {
+    let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(directory.path());
+    save(&store, "in the first file");
+    assert_eq!(found(&store, "file"), ["in the first file"]);
+    drop(open(elsewhere.path()));
+    let other = open(elsewhere.path());
+    save(&other, "in the second file");
+    drop(other);
+    for name in [FILE_NAME.to_owned(), format!("{FILE_NAME}-wal"), format!("{FILE_NAME}-shm")] {
+        drop(fs::remove_file(directory.path().join(name)));
+    }
+    fs::rename(elsewhere.path().join(FILE_NAME), directory.path().join(FILE_NAME)).unwrap();
+    assert_eq!(found(&store, "file"), ["in the second file"]);
+    save(&store, "saved where everybody looks");
+    assert_eq!(found(&open(directory.path()), "everybody"), ["saved where everybody looks"]);
+}

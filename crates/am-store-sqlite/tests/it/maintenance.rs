@@ -29,6 +29,10 @@ async fn a_backup_comes_back_whole() {
     store.backup(&from.path().join("copy.other"), &mut |_, _| ()).unwrap();
     assert_eq!(std::fs::read_to_string(&beside).unwrap(), "of the user");
     assert_eq!(std::fs::read_dir(from.path()).unwrap().count(), 6, "no partial copy is left");
+    let left = from.path().join("copy.third.0123456789abcdef.partial");
+    std::fs::write(&left, "everything a back-up holds").unwrap();
+    store.backup(&from.path().join("copy.third"), &mut |_, _| ()).unwrap();
+    assert!(!left.exists());
     let again = store.backup(&file, &mut |_, _| ()).unwrap_err();
     assert_eq!(again, StoreError::Invalid { detail: "the back-up file exists already".to_owned() });
 
@@ -40,7 +44,9 @@ async fn a_backup_comes_back_whole() {
 
     let beside = open(to.path());
     assert_eq!(found(&beside, "before"), ["what was here before"]);
-    target.restore(&file, RestoreOptions { replace: true }, &mut |_, _| ()).unwrap();
+    target
+        .restore(&file, RestoreOptions { replace: true, ..RestoreOptions::default() }, &mut |_, _| ())
+        .unwrap();
     assert_eq!(contents(&target).await, contents(&store).await);
     assert_eq!(found(&beside, "number7"), ["memory number7 of the original store"]);
     assert_eq!(found(&beside, "before"), Vec::<String>::new());
@@ -57,7 +63,9 @@ fn what_is_no_backup_is_refused() {
     let file = directory.path().join("nonsense");
     std::fs::write(&file, "nonsense ".repeat(1000)).unwrap();
     for replace in [false, true] {
-        let refused = store.restore(&file, RestoreOptions { replace }, &mut |_, _| ()).unwrap_err();
+        let refused = store
+            .restore(&file, RestoreOptions { replace, ..RestoreOptions::default() }, &mut |_, _| ())
+            .unwrap_err();
         assert_eq!(refused, StoreError::Foreign);
     }
     let missing = store.restore(&directory.path().join("missing"), RestoreOptions::default(), &mut |_, _| ());
@@ -123,6 +131,24 @@ async fn verification_finds_what_was_tampered_with() {
     assert_eq!(areas(store.verify().await.unwrap()), ["log"]);
     tamper("UPDATE log SET actor = 'tester' WHERE sequence = 2; DELETE FROM log WHERE sequence = 4");
     assert_eq!(areas(store.verify().await.unwrap()), ["log"]);
+    tamper("UPDATE memory SET importance = 1.0, origin = 'lesson' WHERE id = 1");
+    let told = store.verify().await.unwrap().faults;
+    assert!(
+        told.iter().any(|fault| fault.detail.ends_with("it is not as the log says it was left")),
+        "{told:?}"
+    );
+    tamper("UPDATE memory SET importance = 0.5, origin = 'rest' WHERE id = 1");
+    assert_eq!(areas(store.verify().await.unwrap()), ["log"]);
+    let file = directory.path().join("faulty.backup");
+    assert_eq!(store.backup(&file, &mut |_, _| ()).unwrap().len(), 1);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let target = open(elsewhere.path());
+    let refused = target.restore(&file, RestoreOptions::default(), &mut |_, _| ()).unwrap_err();
+    assert!(matches!(refused, StoreError::Damaged { .. }), "{refused:?}");
+    assert!(contents(&target).await.is_empty());
+    let accepted = RestoreOptions { accept_faults: true, ..RestoreOptions::default() };
+    target.restore(&file, accepted, &mut |_, _| ()).unwrap();
+    assert_eq!(contents(&target).await.len(), 4);
     tamper("UPDATE memory SET content = 'other words' WHERE id = 2");
     assert!(areas(store.verify().await.unwrap()).contains(&"projection"));
     assert!(areas(store.verify().await.unwrap()).contains(&"memory"));
