@@ -4,10 +4,13 @@ use std::io;
 use std::sync::Arc;
 
 use am_wire::repair;
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcError, JsonRpcVersion2_0, RequestId,
+    ServerJsonRpcMessage,
+};
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, watch};
@@ -159,9 +162,24 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
+/// An error that answers no request in particular; its id is written as `null`.
+#[derive(Serialize)]
+struct Unassigned<'a> {
+    jsonrpc: JsonRpcVersion2_0,
+    id: (),
+    error: &'a ErrorData,
+}
+
 async fn write<W: AsyncWrite + Unpin>(writer: &Mutex<W>, message: &ServerJsonRpcMessage) -> io::Result<()> {
     // Strings in JSON have no line feeds.
-    let mut line = serde_json::to_vec(message).map_err(io::Error::other)?;
+    let line = match message {
+        // JSON-RPC wants the member even where nobody knows whose answer it is; the library leaves it out.
+        ServerJsonRpcMessage::Error(JsonRpcError { id: None, error, .. }) => {
+            serde_json::to_vec(&Unassigned { jsonrpc: JsonRpcVersion2_0, id: (), error })
+        }
+        message => serde_json::to_vec(message),
+    };
+    let mut line = line.map_err(io::Error::other)?;
     line.push(b'\n');
     let mut writer = writer.lock().await;
     writer.write_all(&line).await?;
