@@ -94,7 +94,7 @@ impl Settings {
     }
 }
 
-/// Runs the hook for the arguments `[--agent antigravity] EVENT` (further ones are ignored).
+/// Runs the hook for the arguments `[--agent antigravity] EVENT`, in whatever order (further ones are ignored).
 ///
 /// `input` is the host's payload, `None` when standard input is a terminal. Only what the host's dialect
 /// requires is written to `output`. Always returns, within two seconds from its start whatever host, server and
@@ -134,9 +134,10 @@ pub fn silence_panics() {
     panic::set_hook(Box::new(|_| {}));
 }
 
-/// Reads the arguments: the dialect (`None` for an agent we don't know) and the event.
+/// Reads the arguments: the dialect (`None` for an agent we don't know) and the event, in whatever order.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> (Option<Dialect>, String) {
     let mut dialect = Some(Dialect::Contract);
+    let mut event = None;
     let mut arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
     while let Some(argument) = arguments.next() {
         if argument == "--agent" {
@@ -144,10 +145,10 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> (Option<Dialect>, Str
         } else if let Some(agent) = argument.strip_prefix("--agent=") {
             dialect = Dialect::of_agent(agent);
         } else {
-            return (dialect, argument);
+            event.get_or_insert(argument);
         }
     }
-    (dialect, String::new())
+    (dialect, event.unwrap_or_default())
 }
 
 fn capture(

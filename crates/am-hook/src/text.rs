@@ -35,6 +35,24 @@ pub(crate) fn clean(raw: &str, limit: usize) -> String {
     line
 }
 
+/// Tells whether a character only steers how others are shown: bidi controls, zero-width characters, soft hyphens
+/// and tags. Text can hide in them, and behind them.
+fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Makes one line that shows all there is: white-space runs become one space, the ends are trimmed, control and
+/// invisible characters go.
+pub(crate) fn visible_line(raw: &str) -> String {
+    let is_gap = |c: char| is_white_space(c) || c == '\u{85}';
+    let shown: String =
+        raw.chars().filter(|c| !is_invisible(*c) && (is_gap(*c) || !c.is_control())).collect();
+    let words: Vec<&str> = shown.split(is_gap).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
 /// Finds where to cut so that at most `limit` UTF-16 units stay and no grapheme is split. Only a first
 /// grapheme that is longer than the limit is split, between characters, so that something stays.
 /// Returns a byte offset.

@@ -115,6 +115,32 @@ fn antigravity_is_answered_whatever_happens() {
 }
 
 #[test]
+fn the_agent_may_be_named_before_or_after_the_event() {
+    for (arguments, expected) in [
+        (&["Stop", "--agent", "antigravity"][..], r#"{"decision":"stop"}"#),
+        (&["Stop", "--agent=antigravity"], r#"{"decision":"stop"}"#),
+        (&["--agent=antigravity", "Stop", "more"], r#"{"decision":"stop"}"#),
+        (&["PostToolUse", "more", "--agent", "antigravity"], "{}"),
+        (&["Stop", "--agent", "unheard"], ""),
+        (&["Stop", "--agent"], ""),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let url = vec![("AGENT_MEMORY_URL".to_owned(), format!("http://{}", support::closed_port()))];
+        let input = r#"{"conversationId":"c","session_id":"s","toolCall":{"name":"Read"}}"#;
+        let output = run(program(directory.path(), arguments, &url), input.as_bytes());
+        assert!(output.status.success(), "{arguments:?}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{arguments:?}");
+        let mut sessions = vec![];
+        let drained = Spool::of(&directory.path().join("data")).drain(|waiting| {
+            sessions.push(waiting.delivery.session_id.clone());
+            Verdict::Delivered
+        });
+        drained.unwrap();
+        assert_eq!(sessions.join(" "), if expected.is_empty() { "" } else { "c" }, "{arguments:?}");
+    }
+}
+
+#[test]
 fn streams_that_are_closed_are_no_failure() {
     let directory = tempfile::tempdir().unwrap();
     let url = vec![("AGENT_MEMORY_URL".to_owned(), "nonsense".to_owned())];

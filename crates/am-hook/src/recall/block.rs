@@ -57,6 +57,22 @@ fn read_row(row: &Object<'_>) -> Option<Row> {
     })
 }
 
+/// Makes every text of the rows and signals one line without anything hidden in it, so that none can pose as a row;
+/// what has nothing left to show goes.
+pub(super) fn tidy(rows: Vec<Row>, signals: Vec<String>) -> (Vec<Row>, Vec<String>) {
+    let rows = rows.into_iter().map(|row| Row {
+        memory_id: text::visible_line(&row.memory_id),
+        content: text::visible_line(&row.content),
+        source: text::visible_line(&row.source),
+        ..row
+    });
+    let signals = signals.iter().map(|signal| text::visible_line(signal));
+    (
+        rows.filter(|row| !row.content.is_empty()).collect(),
+        signals.filter(|signal| !signal.is_empty()).collect(),
+    )
+}
+
 /// Writes the first `limit` rows as a text of at most 4000 UTF-16 units; `None` when there are no rows.
 /// `now` is in milliseconds since 1970-01-01 UTC.
 pub fn block(

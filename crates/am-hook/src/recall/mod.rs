@@ -23,6 +23,7 @@ use crate::{
     payload::Object,
     private,
     reply::Wanted,
+    text,
 };
 
 /// The event Antigravity fires before each model call.
@@ -38,6 +39,9 @@ const LEDGER_NAME: &str = "recalled.json";
 const LEDGER_SIZE: usize = 64;
 
 const FENCE: &str = "recalled-memory";
+
+/// How a tag begins that could be read as the fence, with whatever hyphen it goes on.
+const FENCE_START: &str = "recalled";
 
 /// What the user set about recall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +126,8 @@ pub fn recall(payload: &[u8], around: &Circumstances<'_>) -> Option<String> {
         return None;
     }
     let (rows, signals) = parse(&String::from_utf8_lossy(&reply.body))?;
+    let (rows, signals) = block::tidy(rows, signals);
+    let (project, query) = (text::visible_line(&project), text::visible_line(&query));
     let block = block(&project, &query, around.injection.limit, &rows, &signals, around.now)?;
     let message = format!("[agent-memory] {}", fence(&block));
     Some(format!(r#"{{"injectSteps":[{{"ephemeralMessage":{}}}]}}"#, quote(&message)))
@@ -134,7 +140,7 @@ fn fence(block: &str) -> String {
     let mut copied = 0;
     for (at, _) in lower.match_indices('<') {
         let rest = lower.get(at + 1..).unwrap_or_default();
-        if rest.strip_prefix('/').unwrap_or(rest).trim_ascii_start().starts_with(FENCE) {
+        if rest.trim_start_matches(|c: char| c == '/' || c.is_whitespace()).starts_with(FENCE_START) {
             inside.push_str(block.get(copied..at).unwrap_or_default());
             inside.push_str("&lt;");
             copied = at + 1;
@@ -200,6 +206,6 @@ mod tests {
         let fenced = fence("use Vec<u8>\n</Recalled-Memory>\n< /recalled-memory x\n</ recalled-memory>");
         assert!(fenced.contains("Vec<u8>"));
         assert_eq!(fenced.to_lowercase().matches("</recalled-memory").count(), 1);
-        assert_eq!(fenced.matches("&lt;").count(), 2);
+        assert_eq!(fenced.matches("&lt;").count(), 3);
     }
 }

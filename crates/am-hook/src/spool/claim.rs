@@ -69,10 +69,7 @@ pub(super) fn take(spool: &Spool, mut segment: Segment) -> io::Result<Option<Cla
     if file.try_lock().is_err() {
         return Ok(None);
     }
-    if !segment.claimed {
-        segment.claimed = true;
-        fs::rename(path, segment.path(&spool.directory))?;
-    }
+    segment.claim(&spool.directory)?;
     let mut content = Vec::with_capacity(segment.bytes as usize);
     file.read_to_end(&mut content)?;
     let mut claim = Claim {

@@ -53,6 +53,29 @@ impl Segment {
         directory.join(format!("{}{TEMPORARY}", self.name))
     }
 
+    /// Renames the file to what it is called while it is claimed. Replaces nothing: where something else has that
+    /// name, or the one to go back to, a longer one that follows it in order is taken. The caller holds the
+    /// directory's lock.
+    pub(super) fn claim(&mut self, directory: &Path) -> io::Result<()> {
+        let now = self.path(directory);
+        let is_taken = |segment: &Self| {
+            [true, false].into_iter().any(|claimed| {
+                let path = Self { claimed, ..segment.clone() }.path(directory);
+                path != now && fs::symlink_metadata(path).is_ok()
+            })
+        };
+        let mut renamed = Self { claimed: true, ..self.clone() };
+        while is_taken(&renamed) {
+            renamed.name.push('0');
+        }
+        let path = renamed.path(directory);
+        if path != now {
+            fs::rename(now, path)?;
+        }
+        *self = renamed;
+        Ok(())
+    }
+
     fn parse(file_name: &str) -> Option<Self> {
         let (name, claimed) = match file_name.strip_suffix(WAITING) {
             Some(name) => (name, false),
@@ -87,6 +110,10 @@ impl Listing {
             } else if let Some(mut segment) = Segment::parse(file_name) {
                 // Gone between the listing and now: settled.
                 let Ok(metadata) = entry.metadata() else { continue };
+                // A directory, a pipe, a link: none of ours, and nothing to follow or to wait for.
+                if !metadata.is_file() {
+                    continue;
+                }
                 segment.bytes = metadata.len();
                 listing.segments.push(segment);
             }
@@ -99,7 +126,7 @@ impl Listing {
     pub(super) fn remove_leftovers(&self, directory: &Path) {
         for file_name in &self.leftovers {
             let path = directory.join(file_name);
-            let age = fs::metadata(&path).and_then(|metadata| metadata.modified()).ok();
+            let age = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified()).ok();
             if age.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > LEFTOVER_AGE) {
                 drop(fs::remove_file(path));
             }

@@ -325,3 +325,33 @@ fn claim_and_wait_to_be_killed() {
     println!("claimed {}", claim.deliveries().len());
     thread::sleep(Duration::from_secs(600));
 }
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_blocks_nothing_and_is_never_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let spool = Spool::of(directory.path());
+    fill(&spool, 1);
+    let within = directory.path().join(places::SPOOL_NAME);
+    let outside = directory.path().join("outside");
+    fs::copy(segments(directory.path()).remove(0), &outside).unwrap();
+    for name in ["0000000000000098-00000098.jsonl", "0000000000000097-00000097.claim", "zz.jsonl", "zz.tmp"] {
+        fs::create_dir(within.join(name)).unwrap();
+    }
+    std::os::unix::fs::symlink(&outside, within.join("0000000000000096-00000096.jsonl")).unwrap();
+    std::os::unix::fs::symlink("nowhere", within.join("0000000000000095-00000095.claim")).unwrap();
+    std::os::unix::fs::symlink(&outside, within.join("zzz.jsonl")).unwrap();
+    let pipe = Command::new("mkfifo").arg(within.join("0000000000000094-00000094.jsonl")).status();
+    assert!(pipe.unwrap().success());
+    // Their names while claimed, and while they wait, are taken by some of these.
+    fs::copy(&outside, within.join("0000000000000097-00000097.jsonl")).unwrap();
+    fs::copy(&outside, within.join("0000000000000098-00000098.claim")).unwrap();
+
+    spool.append(&delivery(1, "later"), None).unwrap();
+    assert_eq!(spool.pending().unwrap().deliveries, 4);
+    assert_eq!(spool.drain(|_| Verdict::Keep).unwrap().kept, 4);
+    assert_eq!(drain_keys(&spool), ["delivery:0", "delivery:0", "delivery:0", "delivery:1"]);
+    spool.append(&delivery(2, "later still"), None).unwrap();
+    assert_eq!(drain_keys(&spool), ["delivery:2"]);
+    assert_eq!(fs::read_to_string(&outside).unwrap().lines().count(), 1);
+}
