@@ -280,6 +280,9 @@ fn noise() -> impl Strategy<Value = Vec<u8>> {
     let change = (any::<prop::sample::Index>(), any::<u8>(), 0..4_u8);
     let changed = (whole, prop::collection::vec(change, 0..6)).prop_map(|(mut bytes, changes)| {
         for (place, byte, kind) in changes {
+            if bytes.is_empty() {
+                break;
+            }
             let place = place.index(bytes.len());
             match kind {
                 0 => bytes[place] = byte,
