@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use am_hook::url::BaseUrl;
 use am_model::MemoryId;
-use am_runtime::client::{Client, Identity, Reply};
+use am_runtime::client::{Client, ClientError, Identity, Reply};
 use clap::Args;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -92,9 +92,12 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
                 ));
         }
     };
-    let checked = spawn_blocking(move || Check::new(client).run()).await?;
+    let has_secret = context.config.secret.value.is_some();
+    let (checked, refused) = spawn_blocking(move || Check::new(client, has_secret).run()).await?;
+    // Without the secret nothing is known of what skills do.
+    let skills: &[Skill] = if refused { &[] } else { &SKILLS };
     let skills: Vec<(&str, Option<String>)> =
-        SKILLS.iter().map(|skill| (skill.name, wrong_with(skill, &checked))).collect();
+        skills.iter().map(|skill| (skill.name, wrong_with(skill, &checked))).collect();
     show(context, &target, &version, &checked, &skills)?;
     let ok = checked.iter().all(|checked| checked.wrong.is_none())
         && skills.iter().all(|(_, wrong)| wrong.is_none());
@@ -184,17 +187,21 @@ struct Check {
     checked: Vec<Checked>,
     /// Memories that are to be removed at the end.
     left: Vec<String>,
+    has_secret: bool,
+    /// Whether the server refused us: it would refuse every further request as well.
+    refused: bool,
 }
 
 type Step = std::result::Result<(), String>;
 
 impl Check {
-    fn new(client: Client) -> Self {
+    fn new(client: Client, has_secret: bool) -> Self {
         let word = MemoryId::random().into_string().replace('-', "");
-        Self { client, word, checked: vec![], left: vec![] }
+        Self { client, word, checked: vec![], left: vec![], has_secret, refused: false }
     }
 
-    fn run(mut self) -> Vec<Checked> {
+    /// Returns what was found, and whether the server refused us.
+    fn run(mut self) -> (Vec<Checked>, bool) {
         self.step("/memory/livez", Self::livez);
         self.step("/memory/remember", Self::remember);
         self.step("/memory/health", Self::health);
@@ -211,10 +218,13 @@ impl Check {
             // Only what a failed step has left: there is nothing more to do about it.
             drop(self.post("forget", json!({ "memoryId": id })));
         }
-        self.checked
+        (self.checked, self.refused)
     }
 
     fn step(&mut self, route: &'static str, check: impl FnOnce(&mut Self) -> Step) {
+        if self.refused {
+            return;
+        }
         let wrong = check(self).err();
         self.checked.push(Checked { route, wrong });
     }
@@ -315,24 +325,29 @@ impl Check {
         expect(!names(&body, "results", &id), 200, &body)
     }
 
-    fn get(&self, route: &str) -> std::result::Result<(u16, Value), String> {
-        answer(self.client.get(&format!("memory/{route}")))
+    fn get(&mut self, route: &str) -> std::result::Result<(u16, Value), String> {
+        let reply = self.client.get(&format!("memory/{route}"));
+        self.answer(reply)
     }
 
-    fn post(&self, route: &str, body: Value) -> std::result::Result<(u16, Value), String> {
-        answer(self.client.post(&format!("memory/{route}"), &body.to_string(), &[]))
+    fn post(&mut self, route: &str, body: Value) -> std::result::Result<(u16, Value), String> {
+        let reply = self.client.post(&format!("memory/{route}"), &body.to_string(), &[]);
+        self.answer(reply)
     }
-}
 
-fn answer(
-    reply: std::result::Result<Reply, am_runtime::client::ClientError>,
-) -> std::result::Result<(u16, Value), String> {
-    let reply = reply.map_err(|error| error.to_string())?;
-    if reply.status == 401 {
-        return Err("401: it wants a secret (AGENT_MEMORY_SECRET)".to_owned());
+    fn answer(
+        &mut self,
+        reply: std::result::Result<Reply, ClientError>,
+    ) -> std::result::Result<(u16, Value), String> {
+        let reply = reply.map_err(|error| error.to_string())?;
+        if reply.status == 401 {
+            self.refused = true;
+            let why = if self.has_secret { "it refuses the secret that is set" } else { "it wants a secret" };
+            return Err(format!("401: {why} (AGENT_MEMORY_SECRET); nothing further is checked"));
+        }
+        let body = reply.json().ok_or_else(|| format!("{}: the body is not JSON", reply.status))?;
+        Ok((reply.status, body))
     }
-    let body = reply.json().ok_or_else(|| format!("{}: the body is not JSON", reply.status))?;
-    Ok((reply.status, body))
 }
 
 fn expect(holds: bool, status: u16, body: &Value) -> Step {

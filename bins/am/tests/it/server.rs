@@ -59,6 +59,12 @@ fn a_secret_is_needed_where_the_server_wants_one() {
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.contains("FAIL  route /memory/remember: 401"), "{ran:?}");
     assert!(ran.stdout.contains("ok    route /memory/livez"), "{ran:?}");
+    let wrong = Am::new().with("AGENT_MEMORY_SECRET", "open barley");
+    let ran = wrong.run(["check", "--url", &served.url]);
+    assert_eq!((ran.code, ran.stdout.matches("401").count()), (1, 1), "{ran:?}");
+    assert!(ran.stdout.contains("401: it refuses the secret"), "{ran:?}");
+    let json = wrong.run(["check", "--json", "--url", &served.url]).json();
+    assert_eq!(json["routes"].as_array().unwrap().len(), 2, "{json}");
 }
 
 #[test]
