@@ -1,6 +1,8 @@
 //! What a command works with: the configuration, the output, and the memory once it is opened.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,9 +12,9 @@ use am_runtime::config::{Config, Origin};
 use am_runtime::maintenance::{self, Maintained};
 use am_runtime::open;
 use am_runtime::spool::Drainer;
-use am_service::{Caller, Service};
-use am_store::Scope;
-use am_store_sqlite::{Maintenance, SqliteStore};
+use am_service::{Caller, Service, ServiceError};
+use am_store::{Scope, StoreError};
+use am_store_sqlite::{FILE_NAME, Maintenance};
 use tokio::task::spawn_blocking;
 
 use crate::exit::Exit;
@@ -58,15 +60,21 @@ impl Context<'_> {
     /// Opens the memory, which must be there, with what hooks have left for it.
     pub(crate) async fn memory(&self) -> Result<Memory> {
         let memory = self.existing().await?;
-        self.drain(&memory.service, DRAIN_WAIT).await;
+        self.take_in(&memory).await;
         Ok(memory)
     }
 
     /// Opens the memory, made where it is missing, with what hooks have left for it.
     pub(crate) async fn memory_or_new(&self) -> Result<Memory> {
-        let memory = self.open().await?;
-        self.drain(&memory.service, DRAIN_WAIT).await;
+        self.is_there()?;
+        let memory = self.open().await.map_err(|error| self.cannot_open(error))?;
+        self.take_in(&memory).await;
         Ok(memory)
+    }
+
+    /// Takes in what hooks have left for the memory.
+    pub(crate) async fn take_in(&self, memory: &Memory) {
+        self.drain(&memory.service, DRAIN_WAIT).await;
     }
 
     /// Opens the memory to forget something: nothing that waits may bring it back.
@@ -84,24 +92,46 @@ impl Context<'_> {
 
     /// Opens the memory as it is.
     pub(crate) async fn existing(&self) -> Result<Memory> {
-        let directory = &self.config.data_dir.value;
-        if !SqliteStore::exists(directory) && self.waiting() == 0 {
-            let message = format!("there is no memory in {}", directory.display());
+        if !self.is_there()? && self.waiting() == 0 {
+            let message = format!("there is no memory in {}", self.config.data_dir.value.display());
             return Err(Failure::new(Exit::Failed, message)
                 .hint("`am demo` makes one and shows what it does, `am bootstrap` makes an empty one"));
         }
-        self.open().await
+        self.open().await.map_err(|error| {
+            let read_only = matches!(error, ServiceError::Store(StoreError::ReadOnly));
+            let mut failure = self.cannot_open(error);
+            if read_only {
+                // Whoever only reads did not want to write anything.
+                failure.message = Some("the store is read-only".to_owned());
+                failure = failure.context(self.opening());
+            }
+            failure
+        })
     }
 
-    async fn open(&self) -> Result<Memory> {
-        let failed = |error: am_service::ServiceError| {
-            let directory = self.config.data_dir.value.display();
-            Failure::from(error).context(format_args!("can't open the memory in {directory}"))
-        };
-        let opened = open::open(&self.config, open::SMALL_PROJECTION_BYTES).await.map_err(failed)?;
-        if let Some(Maintained::Rebuilt { memories }) =
-            maintenance::upgrade(&self.config, &opened).await.map_err(failed)?
-        {
+    /// Returns whether there is a memory. Called before it is opened only: closing the file drops locks of this process.
+    pub(crate) fn is_there(&self) -> Result<bool> {
+        let directory = &self.config.data_dir.value;
+        match File::open(directory.join(FILE_NAME)).and_then(|file| file.metadata()) {
+            Ok(metadata) => Ok(metadata.len() > 0),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+            Err(error) => Err(Failure::file("look into", directory, &error)),
+        }
+    }
+
+    /// Says of a failure that it was in the way of opening the memory.
+    pub(crate) fn cannot_open(&self, error: ServiceError) -> Failure {
+        Failure::from(error).context(self.opening())
+    }
+
+    fn opening(&self) -> String {
+        format!("can't open the memory in {}", self.config.data_dir.value.display())
+    }
+
+    /// Opens the memory, made where it is missing, as it is.
+    pub(crate) async fn open(&self) -> std::result::Result<Memory, ServiceError> {
+        let opened = open::open(&self.config, open::SMALL_PROJECTION_BYTES).await?;
+        if let Some(Maintained::Rebuilt { memories }) = maintenance::upgrade(&self.config, &opened).await? {
             let memories = counted(memories, "memory", "memories");
             self.output.note(format_args!("derived the index of {memories} anew for this version"));
         }

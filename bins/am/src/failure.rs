@@ -12,6 +12,9 @@ use am_store::StoreError;
 
 use crate::exit::Exit;
 
+/// What helps where the memory itself is damaged.
+const BRING_BACK: &str = "`am restore FILE --replace` brings a back-up back and keeps the damaged file aside";
+
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 /// A failed command.
@@ -83,13 +86,18 @@ impl From<StoreError> for Failure {
             StoreError::Busy { .. } => failure(Exit::Temporary).hint("another program is writing; try again"),
             StoreError::Full | StoreError::NoWrites => failure(Exit::CannotCreate)
                 .hint("make room on the disk of the data directory; what is stored is safe"),
-            StoreError::ReadOnly => failure(Exit::NoPermission),
+            StoreError::ReadOnly => failure(Exit::NoPermission).hint(
+                "SQLite's write-ahead log needs write access to the data directory and what is in it, even to read",
+            ),
             StoreError::NewerSchema { .. } => {
                 failure(Exit::Failed).hint("it was left untouched; upgrade agent-memory to use it")
             }
-            StoreError::Foreign => failure(Exit::Failed).hint("choose another directory with `--data-dir`"),
-            StoreError::Damaged { .. } => failure(Exit::Failed)
-                .hint("`am verify` says what is wrong; `am restore FILE --replace` brings a back-up back"),
+            StoreError::Foreign => {
+                failure(Exit::Failed).hint("choose another directory with `--data-dir`").hint(format!(
+                    "or, if it was a memory of yours and its beginning is damaged: {BRING_BACK}"
+                ))
+            }
+            StoreError::Damaged { .. } => failure(Exit::Failed).hint(BRING_BACK),
             StoreError::EmbedderMismatch { .. } => failure(Exit::Configuration),
             StoreError::Outdated { .. } => failure(Exit::Temporary).hint(
                 "another version of agent-memory uses this store; upgrade the older one, then try again",

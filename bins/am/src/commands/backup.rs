@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::output::{bytes, write_json};
+use crate::output::{bytes, counted, warn, write_json};
 use crate::progress::Progress;
 
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     }
     let output = context.output;
     let destination = file.clone();
-    spawn_blocking(move || {
+    let faults = spawn_blocking(move || {
         let progress = Progress::new(output, "copying", "pages");
         memory.store.backup(&destination, &mut |done, total| progress.set(done, total))
     })
@@ -43,9 +43,17 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     let size = file.metadata().map_err(|error| Failure::file("read", &file, &error))?.len();
     let name = file.display().to_string();
     if output.json {
-        write_json(&json!({ "file": name, "bytes": size }))?;
+        let faults: Vec<_> =
+            faults.iter().map(|fault| json!({ "area": fault.area, "detail": fault.detail })).collect();
+        write_json(&json!({ "file": name, "bytes": size, "faults": faults }))?;
     } else {
         output.note(format_args!("copied the memory into {name} ({}) and checked the copy", bytes(size)));
     }
-    Ok(Exit::Success)
+    if faults.is_empty() {
+        return Ok(Exit::Success);
+    }
+    let count = counted(faults.len() as u64, "fault", "faults");
+    warn(format_args!("the memory has {count}, and so has the copy, which is kept"));
+    output.hint("`am verify` lists them; an earlier back-up may be better: keep it");
+    Err(Failure::shown(Exit::Failed))
 }

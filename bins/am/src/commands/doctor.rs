@@ -1,5 +1,6 @@
 //! `am doctor`: what is wrong with the installation, and what to do about it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -165,13 +166,28 @@ fn settings(context: &Context<'_>, findings: &mut Findings) {
 fn directory(context: &Context<'_>, findings: &mut Findings) {
     let directory = &context.config.data_dir.value;
     let shown = directory.display();
-    if !directory.exists() {
+    let listed = match directory.metadata() {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Ok(metadata) if !metadata.is_dir() => Ok(Some(false)),
+        found => found.and_then(|_| directory.read_dir()).map(|_| Some(true)),
+    };
+    let is_directory = match listed {
+        Ok(found) => found,
+        Err(error) => {
+            let failure = Failure::file("look into", directory, &error);
+            findings.add(Status::Fault, "data directory", failure.message.unwrap_or_default()).hint(
+                "it has to belong to you: look at its owner and mode, and those of the directories above",
+            );
+            return;
+        }
+    };
+    let Some(is_directory) = is_directory else {
         findings
             .add(Status::Note, "data directory", format!("{shown} is not there yet"))
             .hint("`am bootstrap` makes it");
         return;
-    }
-    if !directory.is_dir() {
+    };
+    if !is_directory {
         findings
             .add(Status::Fault, "data directory", format!("{shown} is not a directory"))
             .hint("choose another with `--data-dir` or AGENT_MEMORY_DATA_DIR");
@@ -190,13 +206,17 @@ fn directory(context: &Context<'_>, findings: &mut Findings) {
 }
 
 async fn store(context: &Context<'_>, findings: &mut Findings) -> Option<SqliteStore> {
-    if !SqliteStore::exists(&context.config.data_dir.value) {
-        findings
-            .add(Status::Note, "memory", "there is none yet")
-            .hint("`am demo` makes one and shows what it does");
-        return None;
-    }
-    let store = match context.existing().await {
+    let opened = match context.is_there() {
+        Ok(false) => {
+            findings
+                .add(Status::Note, "memory", "there is none yet")
+                .hint("`am demo` makes one and shows what it does");
+            return None;
+        }
+        Ok(true) => context.existing().await,
+        Err(failure) => Err(failure),
+    };
+    let store = match opened {
         Ok(memory) => memory.store,
         Err(failure) => {
             let finding = findings.add(Status::Fault, "memory", failure.message.unwrap_or_default());

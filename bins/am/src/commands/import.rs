@@ -66,6 +66,10 @@ pub(crate) async fn run(context: &Context<'_>, arguments: Arguments) -> Result<E
     import.finish()
 }
 
+fn show_broken(number: u64, detail: &str) {
+    error_line(format_args!("line {number}: {detail}"));
+}
+
 /// An import on its way.
 struct Import<'a> {
     output: Output,
@@ -77,6 +81,8 @@ struct Import<'a> {
     imported: Imported,
     broken: Vec<(u64, String)>,
     more_broken: u64,
+    /// Whether a line was of an export. Until then broken lines are not shown: the file may be something else.
+    is_export: bool,
 }
 
 impl<'a> Import<'a> {
@@ -90,6 +96,7 @@ impl<'a> Import<'a> {
             imported: Imported::default(),
             broken: vec![],
             more_broken: 0,
+            is_export: false,
         }
     }
 
@@ -97,7 +104,14 @@ impl<'a> Import<'a> {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
-        match interchange::read(line) {
+        let read = interchange::read(line);
+        if read.is_ok() && !self.is_export {
+            self.is_export = true;
+            for (number, detail) in &self.broken {
+                show_broken(*number, detail);
+            }
+        }
+        match read {
             Ok(Line::Header { embedder }) => {
                 self.flush().await?;
                 self.embedder = embedder;
@@ -120,7 +134,9 @@ impl<'a> Import<'a> {
 
     fn broken(&mut self, number: u64, detail: String) {
         if self.broken.len() < NAMED {
-            error_line(format_args!("line {number}: {detail}"));
+            if self.is_export {
+                show_broken(number, &detail);
+            }
             self.broken.push((number, detail));
         } else {
             self.more_broken += 1;
@@ -193,6 +209,10 @@ impl<'a> Import<'a> {
         }
         if broken == 0 {
             return Ok(Exit::Success);
+        }
+        if !self.is_export {
+            return Err(Failure::new(Exit::Failed, "no line of this is a record that `am export` wrote")
+                .hint("`am import transcript --file FILE` reads the transcript of an agent"));
         }
         error_line(format_args!(
             "error: {} left out",

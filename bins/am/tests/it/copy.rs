@@ -145,3 +145,100 @@ fn vectors_of_an_unknown_embedder_are_made_anew() {
     other.run_with_input(["import", "-"], foreign.as_bytes()).ok();
     assert_eq!(other.run(["export"]).ok().stdout, exported);
 }
+
+type Damage = fn(&mut Vec<u8>);
+
+/// Ways in which a memory that was whole is damaged.
+const DAMAGES: [(&str, Damage); 4] = [
+    ("truncated", |bytes| bytes.truncate(20_000)),
+    ("cut in its first page", |bytes| bytes.truncate(700)),
+    ("without its header", |bytes| bytes[..100].fill(0xa5)),
+    ("overwritten", |bytes| bytes[1_000..].fill(0x5a)),
+];
+
+#[test]
+fn a_back_up_replaces_a_damaged_memory_which_is_kept() {
+    for (damage, apply) in DAMAGES {
+        let am = seeded();
+        let file = am.path("copy.db");
+        am.run(["backup", &file]).ok();
+        let database = am.data().join("memory.db");
+        let mut bytes = std::fs::read(&database).unwrap();
+        apply(&mut bytes);
+        std::fs::write(&database, &bytes).unwrap();
+
+        let ran = am.run(["verify"]);
+        assert_eq!(ran.code, 1, "{damage}: {ran:?}");
+        assert!(ran.stderr.contains("`am restore FILE --replace` brings"), "{damage}: {ran:?}");
+        assert!(!ran.stderr.contains("`am verify`"), "{damage}: {ran:?}");
+        let text =
+            am.write("text", "just a text, long enough to have a header of a hundred bytes ".repeat(9));
+        for refused in [vec!["restore", &file], vec!["restore", "--replace", &text]] {
+            assert_eq!(am.run(&refused).code, 1, "{damage}: {refused:?}");
+            assert_eq!(std::fs::read(&database).unwrap(), bytes, "{damage}: {refused:?}");
+        }
+
+        let ran = am.run(["restore", "--replace", &file]).ok();
+        let aside = am.data().join("memory.db.damaged");
+        assert!(
+            ran.stderr.contains(&format!("{} and still holds text", aside.display())),
+            "{damage}: {ran:?}"
+        );
+        assert_eq!(std::fs::read(&aside).unwrap(), bytes, "{damage}");
+        assert_eq!(am.found("p", "apple"), ["an apple a day"], "{damage}");
+        assert_eq!(am.run(["verify", "--json"]).ok().json()["ok"], true, "{damage}");
+
+        // The next one gets a name of its own.
+        std::fs::write(&database, "no memory, but something that is longer than nothing").unwrap();
+        let json = am.run(["restore", "--json", "--replace", &file]).ok().json();
+        assert!(json["damaged"].as_str().unwrap().ends_with("memory.db.damaged-2"), "{damage}: {json}");
+        assert_eq!(std::fs::read(&aside).unwrap(), bytes, "{damage}");
+        let left: Vec<_> =
+            std::fs::read_dir(am.data()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(!left.iter().any(|name| name.to_str().unwrap().starts_with("restore-")), "{left:?}");
+    }
+}
+
+#[test]
+fn a_transcript_is_told_from_an_export() {
+    let am = Am::new();
+    let line = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n";
+    let file = am.write("transcript.jsonl", line.repeat(17));
+    let ran = am.run(["import", &file]);
+    assert_eq!(ran.code, 1);
+    assert!(!ran.stderr.contains("line 1:"), "{ran:?}");
+    assert!(ran.stderr.contains("hint: `am import transcript --file FILE`"), "{ran:?}");
+    assert_eq!(am.run(["import", "--json", &file]).json()["broken"], 17);
+}
+
+#[test]
+fn lines_before_the_first_record_are_named_too() {
+    let exported = seeded().run(["export"]).ok().stdout;
+    let ran = Am::new().run_with_input(["import", "-"], format!("x\n{exported}").as_bytes());
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("line 1: not JSON\n") && ran.stderr.contains("1 broken line was"), "{ran:?}");
+}
+
+#[test]
+fn faults_of_a_back_up_are_told_and_have_to_be_accepted() {
+    let am = seeded();
+    let database = am.data().join("memory.db");
+    let mut bytes = std::fs::read(&database).unwrap();
+    while let Some(at) = bytes.windows(14).position(|window| window == b"an apple a day") {
+        bytes[at..at + 8].copy_from_slice(b"an ample");
+    }
+    std::fs::write(&database, bytes).unwrap();
+    let file = am.path("copy.db");
+    let ran = am.run(["backup", &file]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("and so has the copy, which is kept"), "{ran:?}");
+    let json = am.run(["backup", "--json", &am.path("other.db")]).json();
+    assert_eq!(json["faults"][0]["area"], "memory", "{json}");
+
+    let other = Am::new();
+    let ran = other.run(["restore", &file]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("hint: `--accept-faults` takes"), "{ran:?}");
+    other.run(["restore", "--accept-faults", &file]).ok();
+    assert_eq!(other.run(["stats", "--json"]).ok().json()["memories"], 3);
+}

@@ -173,3 +173,57 @@ fn the_hook_takes_the_global_options() {
     let claim = spool.claim(None).unwrap().unwrap();
     assert_eq!(claim.deliveries()[0].delivery.project, "named");
 }
+
+/// Sets the mode of a file; returns whether it keeps us out, which it doesn't where the tests run as root.
+#[cfg(unix)]
+fn mode(path: &std::path::Path, mode: u32) -> bool {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    std::fs::metadata("/proc/self").map_or(true, |process| process.uid() != 0)
+}
+
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_looked_at_is_not_taken_for_missing() {
+    let am = Am::new().with("AGENT_MEMORY_URL", "http://127.0.0.1:9");
+    am.remember("p", "s", "x");
+    for (path, kept) in [(am.data(), 0o700), (am.data().join("memory.db"), 0o600)] {
+        if !mode(&path, 0) {
+            return;
+        }
+        for line in ["stats", "search x", "verify", "remember y", "backup copy.db"] {
+            let ran = am.line(line);
+            assert_eq!(ran.code, 77, "{line}: {ran:?}");
+            assert!(
+                ran.stderr.contains("can't look into ") && ran.stderr.contains("ermission denied"),
+                "{ran:?}"
+            );
+        }
+        let ran = am.line("doctor");
+        assert_eq!(ran.code, 1);
+        assert!(ran.stdout.contains("FAIL  memory: can't look into "), "{ran:?}");
+        assert!(!ran.stdout.contains("none yet"), "{ran:?}");
+        if path == am.data() {
+            assert!(ran.stdout.contains("FAIL  data directory: can't look into "), "{ran:?}");
+        }
+        mode(&path, kept);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_memory_is_explained_to_those_who_read() {
+    let am = Am::new();
+    am.remember("p", "s", "x");
+    mode(&am.data().join("memory.db"), 0o400);
+    if !mode(&am.data(), 0o500) {
+        return;
+    }
+    for line in ["stats", "search x", "verify"] {
+        let ran = am.line(line);
+        assert_eq!(ran.code, 77, "{line}: {ran:?}");
+        assert!(!ran.stderr.contains("nothing was written"), "{line}: {ran:?}");
+        assert!(ran.stderr.contains("hint: SQLite's write-ahead log needs write access"), "{line}: {ran:?}");
+    }
+    mode(&am.data(), 0o700);
+}
