@@ -5,6 +5,7 @@
 mod network;
 #[cfg(unix)]
 mod socket;
+mod spelling;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -6,6 +6,7 @@ use am_hook::url::BaseUrl;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
+use super::spelling::spelled;
 use super::{Failure, IDENTITY_HEADER, LARGEST, Reply, Request};
 
 /// Made on first use: reading the system's root certificates takes time.
@@ -42,8 +43,15 @@ pub(super) fn exchange(url: &BaseUrl, request: &Request<'_>) -> Result<Reply, Fa
     for (name, value) in &request.headers {
         builder = builder.header(*name, *value);
     }
+    let mut agent = AGENT.clone();
     if let Some(authorization) = &request.authorization {
-        builder = builder.header("authorization", authorization.as_str());
+        if authorization.is_ascii() {
+            builder = builder.header("authorization", authorization.as_str());
+        } else {
+            let (stand_in, speller) = spelled(&agent, authorization);
+            builder = builder.header("authorization", stand_in);
+            agent = speller;
+        }
     }
     if request.body.is_some() {
         builder = builder.header("content-type", "application/json");
@@ -53,10 +61,10 @@ pub(super) fn exchange(url: &BaseUrl, request: &Request<'_>) -> Result<Reply, Fa
     let wait = Some(request.wait);
     let reply = if let Some(body) = request.body {
         let built = builder.body(body).map_err(unusable)?;
-        AGENT.run(AGENT.configure_request(built).timeout_global(wait).build())
+        agent.run(agent.configure_request(built).timeout_global(wait).build())
     } else {
         let built = builder.body(()).map_err(unusable)?;
-        AGENT.run(AGENT.configure_request(built).timeout_global(wait).build())
+        agent.run(agent.configure_request(built).timeout_global(wait).build())
     };
     let mut reply = reply.map_err(failure)?;
     let version = reply.headers().get(IDENTITY_HEADER).and_then(|value| value.to_str().ok());

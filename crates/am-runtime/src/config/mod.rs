@@ -135,7 +135,7 @@ pub struct Config {
     pub host: Setting<String>,
     /// Port the server binds.
     pub port: Setting<u16>,
-    /// Secret that requests must carry, never empty, not trimmed.
+    /// Secret that requests must carry, never empty, without control characters or space at its ends.
     pub secret: Setting<Option<Secret>>,
     /// Further host names, in lower case and without port, that the server answers to.
     pub allow_hosts: Setting<Vec<String>>,

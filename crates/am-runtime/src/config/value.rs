@@ -37,11 +37,13 @@ pub(super) fn host(raw: &str) -> Option<String> {
     is_name.then(|| raw.to_ascii_lowercase())
 }
 
-pub(super) const SECRET: &str = "text without control characters";
+pub(super) const SECRET: &str = "text without control characters, and without a space or tab at either end";
 
 pub(super) fn secret(raw: &str) -> Option<Secret> {
-    // What a header can't carry could never be presented.
-    let usable = !raw.chars().any(|c| c.is_ascii_control() && c != '\t');
+    // What a header can't carry could never be presented; and whoever reads one trims its value.
+    let usable = !raw.starts_with([' ', '\t'])
+        && !raw.ends_with([' ', '\t'])
+        && !raw.chars().any(|c| c.is_ascii_control() && c != '\t');
     usable.then(|| Secret(raw.to_owned()))
 }
 

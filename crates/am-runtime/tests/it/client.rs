@@ -53,6 +53,36 @@ fn a_redirect_is_a_reply_and_takes_the_secret_nowhere() {
 }
 
 #[test]
+fn a_secret_beyond_ascii_is_sent_as_its_bytes() {
+    let body = r#"{"text":"\r\nauthorization: Bearer p??"}"#;
+    for secret in ["p\u{e9}", "\u{1f511} key", "\u{e9}\u{e9}"] {
+        let (url, requests) = server(ours(200, "{}"));
+        let environment = [("AGENT_MEMORY_SECRET", secret), ("AGENT_MEMORY_URL", url.as_str())];
+        let config = resolve(&environment, None).unwrap();
+        let client = Client::to_url(config.url.value.unwrap().base, config.secret.value.clone(), WAIT);
+        let expected = format!("authorization: Bearer {secret}");
+        for _ in 0..2 {
+            assert_eq!(client.get("memory/health").unwrap().status, 200);
+            let (head, _) = requests.recv().unwrap();
+            assert!(head.lines().any(|line| line == expected), "{head}");
+            assert_eq!(client.post("memory/search", body, &[]).unwrap().status, 200);
+            let (head, sent) = requests.recv().unwrap();
+            assert_eq!(head.lines().filter(|line| line.starts_with("authorization")).count(), 1, "{head}");
+            assert!(head.lines().any(|line| line == expected), "{head}");
+            assert_eq!(sent, body);
+        }
+        #[cfg(unix)]
+        {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("s");
+            let requests = crate::support::socket_server(&path, ours(200, "{}"));
+            Client::to_socket(path, config.secret.value, WAIT).get("memory/health").unwrap();
+            assert!(requests.recv().unwrap().0.lines().any(|line| line == expected));
+        }
+    }
+}
+
+#[test]
 fn who_answers_is_asked_without_the_secret() {
     let (url, requests) = server(ours(200, r#"{"status":"ok"}"#));
     assert_eq!(to(&url, WAIT).identify().unwrap(), Identity::Ours { version: "9.9.9".to_owned() });

@@ -81,7 +81,7 @@ fn every_setting_can_be_set_in_the_file_and_in_the_environment() {
         projection_bytes = "64MiB"
         host = "[::1]"
         port = 0x10
-        secret = " s "
+        secret = "s \u00e9"
         allow_hosts = ["Box.lan", "10.0.0.7"]
         allow_origins = ["HTTP://Localhost:8080/", "https://a.example"]
         metrics_port = 9100
@@ -104,7 +104,7 @@ fn every_setting_can_be_set_in_the_file_and_in_the_environment() {
             ("AGENT_MEMORY_PROJECTION_BYTES", "67108864"),
             ("AGENT_MEMORY_HOST", "::1"),
             ("AGENT_MEMORY_PORT", " 16 "),
-            ("AGENT_MEMORY_SECRET", " s "),
+            ("AGENT_MEMORY_SECRET", "s \u{e9}"),
             ("AGENT_MEMORY_ALLOW_HOSTS", "box.lan, 10.0.0.7,"),
             ("AGENT_MEMORY_ALLOW_ORIGINS", "http://localhost:8080,https://a.example:443"),
             ("AGENT_MEMORY_METRICS_PORT", "9100"),
@@ -125,7 +125,7 @@ fn every_setting_can_be_set_in_the_file_and_in_the_environment() {
         assert_eq!(config.projection_bytes.value, Some(64 << 20));
         assert_eq!((config.host.value.as_str(), config.is_loopback()), ("::1", true));
         assert_eq!(config.port.value, 16);
-        assert_eq!(config.secret.value.as_ref().map(Secret::expose), Some(" s "));
+        assert_eq!(config.secret.value.as_ref().map(Secret::expose), Some("s \u{e9}"));
         assert_eq!(config.allow_hosts.value, ["box.lan", "10.0.0.7"]);
         assert_eq!(config.allow_origins.value, ["http://localhost:8080", "https://a.example"]);
         assert_eq!(config.metrics_port.value, Some(9100));
@@ -246,6 +246,31 @@ fn a_secret_is_never_shown() {
     assert!(error.to_string().starts_with("AGENT_MEMORY_SECRET: "), "{error}");
     let error = resolve(&[], Some("secret = \"hunter2")).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
+}
+
+#[test]
+fn a_secret_that_no_header_can_carry_is_refused() {
+    let mut refused = vec![];
+    for value in
+        [" hunter2", "hunter2 ", "\thunter2", "hunter2\t", "hun\u{0}ter2", "hun\nter2", "hunter2\u{7f}", " "]
+    {
+        refused.push(resolve(&[("AGENT_MEMORY_SECRET", value)], None).expect_err(value));
+    }
+    for file in ["secret = ' hunter2'", r#"secret = "hunter2\u0000""#] {
+        refused.push(resolve(&[], Some(file)).expect_err(file));
+    }
+    for error in refused {
+        let shown = error.to_string();
+        assert!(
+            shown.contains("the secret is not usable; allowed: text without control characters"),
+            "{shown}"
+        );
+        assert!(shown.contains("space"), "{shown}");
+        assert!(!format!("{error} {error:?}").contains("hun"), "{shown}");
+    }
+    for value in ["a b", "p\u{e9}", "\u{1f511}"] {
+        assert!(resolve(&[("AGENT_MEMORY_SECRET", value)], None).is_ok(), "{value}");
+    }
 }
 
 #[test]
@@ -378,7 +403,7 @@ proptest! {
     }
 
     #[test]
-    fn any_secret_is_kept_as_it_is(secret in "\\PC{1,40}") {
+    fn any_secret_is_kept_as_it_is(secret in "[^ \\pC](\\PC{0,38}[^ \\pC])?") {
         let config = resolve(&[("AGENT_MEMORY_SECRET", &secret)], None).unwrap();
         prop_assert_eq!(config.secret.value.as_ref().map(Secret::expose), Some(secret.as_str()));
     }
