@@ -107,6 +107,11 @@ impl Origin {
     /// The origin of the lines that an import makes of tool calls, in the words of capture hooks.
     pub const IMPORTED_TOOL: &str = "import:tool";
 
+    /// Returns whether it is what an agent or its user said in an imported transcript.
+    pub fn is_transcript(&self) -> bool {
+        ["import:user", "import:assistant", "import:transcript"].contains(&self.as_str())
+    }
+
     /// Returns whether a capture hook made it.
     pub fn is_hook(&self) -> bool {
         self.0.starts_with("hook:")

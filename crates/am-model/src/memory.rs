@@ -85,6 +85,8 @@ impl MemoryKind {
             Self::Lesson
         } else if origin.as_str() == Origin::IMPORTED_TOOL && is_hook_line(content) {
             Self::Event
+        } else if origin.is_transcript() {
+            Self::Observation
         } else if !origin.is_hook() {
             Self::Note
         } else if is_hook_line(content) {

@@ -39,17 +39,43 @@ pub(crate) fn make_file(file: &Path) -> Result<(), StoreError> {
 /// Refuses file systems over a network: the write-ahead log needs memory that all processes share.
 #[cfg(target_os = "linux")]
 pub(crate) fn refuse_network(directory: &Path) -> Result<(), StoreError> {
-    // Magic numbers of statfs(2): NFS, SMB, CIFS, SMB2, 9p, AFS, Ceph, Coda.
-    const NETWORK: [u32; 8] =
-        [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x00c3_6400, 0x7375_7245];
     let found = rustix::fs::statfs(directory)
         .map_err(|error| unavailable("looking at the data directory", &error.into()))?;
-    if NETWORK.contains(&(found.f_type as u32)) {
+    if is_network(found.f_type as u32) {
         return Err(StoreError::Unavailable {
             detail: "the data directory lies on a network file system".to_owned(),
         });
     }
     Ok(())
+}
+
+/// Tells network file systems by the magic numbers of statfs(2): NFS, SMB, CIFS, SMB2, 9p, AFS, Ceph, Coda.
+#[cfg(target_os = "linux")]
+fn is_network(magic: u32) -> bool {
+    const NETWORK: [u32; 8] =
+        [0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x00c3_6400, 0x7375_7245];
+    NETWORK.contains(&magic)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::is_network;
+
+    #[test]
+    fn network_file_systems_are_told_from_local_ones() {
+        for (name, magic, is) in [
+            ("nfs", 0x6969, true),
+            ("smb2", 0xfe53_4d42, true),
+            ("9p", 0x0102_1997, true),
+            ("ext4", 0xef53, false),
+            ("tmpfs", 0x0102_1994, false),
+            ("btrfs", 0x9123_683e, false),
+            ("xfs", 0x5846_5342, false),
+            ("overlay", 0x794c_7630, false),
+        ] {
+            assert_eq!(is_network(magic), is, "{name}");
+        }
+    }
 }
 
 /// Other systems give no portable answer; documented as a limit.

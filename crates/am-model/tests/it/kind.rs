@@ -14,8 +14,9 @@ fn a_kind_follows_from_origin_and_text() {
         ("hook:PostToolUse", "tool used: Grep\nwith a second line", MemoryKind::Observation),
         ("hook:UserPromptSubmit", "please fix the parser", MemoryKind::Observation),
         ("import:tool", "tool failed: Bash", MemoryKind::Event),
-        ("import:assistant", "tool used: Grep", MemoryKind::Note),
-        ("import:user", "please fix the parser", MemoryKind::Note),
+        ("import:assistant", "tool used: Grep", MemoryKind::Observation),
+        ("import:user", "please fix the parser", MemoryKind::Observation),
+        ("import:notes", "of another program", MemoryKind::Note),
     ];
     for (origin, content, kind) in cases {
         assert_eq!(MemoryKind::of(&Origin::new(origin).unwrap(), content), kind, "{origin}: {content}");

@@ -165,3 +165,41 @@ async fn erasure_is_pending_while_a_reader_holds_old_pages() {
     assert!(!store.finish_erasure().unwrap().erasure_pending);
     nowhere(directory.path(), SECRET);
 }
+
+/// Forgets a memory, or the event that led to it.
+type Way = fn(MemoryId) -> Action;
+
+#[tokio::test]
+async fn every_way_to_forget_leaves_no_bytes() {
+    let event_of = |save: Save| Save { observation: Some(event(SECRET, "s")), ..save };
+    let ways: [(&str, Way); 3] = [
+        ("delete", |id| {
+            let reason = Some("superseded".to_owned());
+            Action::Forget(Forget { memory_ids: vec![id], verb: Verb::Delete, reason, created_before: None })
+        }),
+        ("purge", |id| {
+            let created_before = Some(Instant::from_millis(2_000_000_000_000));
+            Action::Forget(Forget { memory_ids: vec![id], verb: Verb::Purge, reason: None, created_before })
+        }),
+        ("observation", |_| Action::ForgetObservation {
+            project: home(),
+            event_id: "host:PostToolUse:s".to_owned(),
+        }),
+    ];
+    for (way, action) in ways {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path());
+        crowd(&store, 0, 60);
+        let mut secret = event_of(note(SECRET, "s"));
+        secret.memory.origin = Origin::from_stored("hook:PostToolUse");
+        let id = secret.memory.memory_id.clone();
+        commit(&store, Action::Save(Box::new(secret)));
+        save(&store, SIBLING);
+        crowd(&store, 1000, 60);
+        let outcome = commit(&store, action(id));
+        assert!(matches!(&outcome, Outcome::Forgotten { memories, .. } if memories.len() == 1), "{way}");
+        clean(&store).await;
+        nowhere(directory.path(), SECRET);
+        assert_eq!(found(&store, "ordinary sibling"), [SIBLING], "{way}");
+    }
+}
