@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use am_benches::corpus::{Corpus, audit, load};
+use am_benches::corpus::{Corpus, audit, load, project};
 use am_benches::operation;
 use am_embed::analysis::{Analysis, Profile};
 use am_model::MemoryId;
@@ -41,9 +41,9 @@ fn run(arguments: &[&str]) -> Result<(), Failure> {
         ["load", directory, memories, projects] => {
             Ok(load(&open(directory)?, 1, memories.parse()?, projects.parse()?)?)
         }
-        ["save", directory, count] => saves(&open(directory)?, count.parse()?),
-        ["search", directory, count] => searches(&open(directory)?, count.parse()?, false),
-        ["hybrid", directory, count] => searches(&open(directory)?, count.parse()?, true),
+        ["save", directory, count] => saves(&warm(directory)?, count.parse()?),
+        ["search", directory, count] => searches(&warm(directory)?, count.parse()?, false),
+        ["hybrid", directory, count] => searches(&warm(directory)?, count.parse()?, true),
         _ => Err("what to do, a directory and a count are asked for".into()),
     }
 }
@@ -54,11 +54,16 @@ fn open(directory: &str) -> Result<SqliteStore, Failure> {
     Ok(SqliteStore::open(Path::new(directory), options)?)
 }
 
+/// Opens a store and builds its projection, which is done on a thread that nobody waits for long otherwise.
+fn warm(directory: &str) -> Result<SqliteStore, Failure> {
+    let store = open(directory)?;
+    if store.warm(&project(0))? { Ok(store) } else { Err("no projection".into()) }
+}
+
 fn saves(store: &SqliteStore, count: usize) -> Result<(), Failure> {
     let mut corpus = Corpus::new(3);
     let analysis = Some(Analysis::new(Profile::Default).id().to_owned());
-    // The first one builds the projection.
-    for number in 0..=count {
+    for number in 0..count {
         let content = corpus.text(0, FIRST + number);
         let memory_id = MemoryId::from_stored(format!("bench-{number}"));
         let save = operation::save(&content, memory_id, 0, true)?;
@@ -76,7 +81,7 @@ fn saves(store: &SqliteStore, count: usize) -> Result<(), Failure> {
 
 fn searches(store: &SqliteStore, count: usize, vector: bool) -> Result<(), Failure> {
     let mut corpus = Corpus::new(2);
-    for _ in 0..=count {
+    for _ in 0..count {
         let reply = store.search_blocking(&operation::search(&corpus.words(QUERY_WORDS), 0, vector)?);
         let hits = reply.lexical?.len() + reply.vector?.len();
         if hits == 0 {
