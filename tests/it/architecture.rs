@@ -2,6 +2,7 @@
 //!
 //! Each table is a decision: a change that needs a new line in one needs its reason too.
 
+mod golden;
 mod graph;
 mod source;
 

@@ -22,9 +22,32 @@ impl Json {
         serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
     }
 
+    /// Reads a golden file, with every row that `superseded.json` has of it put in place.
     pub(crate) fn golden(file: &str) -> Self {
-        let path = format!("{}/../../tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
-        Self::parse(&std::fs::read_to_string(path).unwrap())
+        let read = |file: &str| {
+            let path = format!("{}/../../tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
+            Self::parse(&std::fs::read_to_string(path).unwrap())
+        };
+        let mut golden = read(file);
+        for row in read("superseded.json").at("rows").elements() {
+            if row.at("file").text() != file {
+                continue;
+            }
+            let Self::Array(cases) = golden.at_mut(row.at("section").text()) else {
+                panic!("no list: {row}")
+            };
+            let names = row.at("case").entries();
+            let case =
+                cases.iter_mut().find(|case| names.iter().all(|(name, value)| case.get(name) == Some(value)));
+            let case = case.unwrap_or_else(|| panic!("of no case: {row}"));
+            for (place, ours) in row.at("ours").entries() {
+                // A pointer to a field of the case.
+                let theirs = case.at_mut(place.strip_prefix('/').unwrap());
+                assert_ne!(theirs, ours, "differs in nothing: {row}");
+                *theirs = ours.clone();
+            }
+        }
+        golden
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
@@ -34,6 +57,16 @@ impl Json {
 
     pub(crate) fn at(&self, key: &str) -> &Self {
         self.get(key).unwrap_or_else(|| panic!("no {key} in {self:?}"))
+    }
+
+    fn at_mut(&mut self, key: &str) -> &mut Self {
+        let Self::Object(entries) = self else { panic!("no object") };
+        entries.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value).unwrap()
+    }
+
+    pub(crate) fn entries(&self) -> &[(String, Self)] {
+        let Self::Object(entries) = self else { panic!("no object: {self:?}") };
+        entries
     }
 
     pub(crate) fn text(&self) -> &str {

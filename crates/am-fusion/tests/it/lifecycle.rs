@@ -17,9 +17,8 @@ fn created(case: &Value) -> Option<Instant> {
     Instant::parse(case["createdAt"].as_str().unwrap())
 }
 
-/// A count below none can't be expressed here; the contract treats it as none.
 fn recalls(case: &Value) -> u64 {
-    u64::try_from(case["recalls"].as_i64().unwrap()).unwrap_or(0)
+    case["recalls"].as_u64().unwrap()
 }
 
 #[test]
