@@ -12,6 +12,8 @@ async fn walk(router: &Router) {
         let body = format!(r#"{{"content":{doc},"project":"scores","sessionId":"s"}}"#);
         let saved = send(router, post("/memory/remember", body)).await.json();
         ids.push(saved.at("id").text().to_owned());
+        // Ties go to the later memory; those of one millisecond would go to the smaller id, which is drawn.
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
     }
     for query in golden.at("queries").elements() {
         let body = format!(r#"{{"query":{},"project":"scores","limit":20}}"#, query.at("query"));
