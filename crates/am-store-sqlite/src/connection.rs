@@ -111,6 +111,8 @@ fn configure(connection: &Connection, synchronous: Synchronous, cache_kib: u32) 
             synchronous.pragma()
         ))
         .map_err(storage_error)?;
+    // Otherwise the engine looks at the values of some statements, and plans them anew for every value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(storage_error)?;
     connection.set_prepared_statement_cache_capacity(96);
     Ok(())
 }

@@ -68,19 +68,25 @@ struct Waiting {
     searchable: u32,
 }
 
+/// A term that is laid out.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    term: TermHash,
+    /// Where its entries end; they begin where those of the place before end.
+    end: u32,
+    /// Entries with a frequency above 0.
+    searchable: u32,
+}
+
 /// Every posting of a project.
 #[derive(Debug)]
 pub(super) struct Postings {
     /// The terms that are laid out, by bucket.
-    terms: Vec<TermHash>,
+    places: Vec<Place>,
     /// Where the terms of each bucket end, after a leading 0.
     buckets: Vec<u32>,
     /// The bucket of a term is the rest of its spread hash beyond these bits.
     shift: u32,
-    /// Where the entries of each term end; they begin where those of the one before end.
-    ends: Vec<u32>,
-    /// Entries of each term with a frequency above 0.
-    searchable: Vec<u32>,
     entries: Vec<u32>,
     waiting: FxHashMap<TermHash, Waiting>,
     /// Entries of all that waits.
@@ -99,15 +105,14 @@ impl Postings {
         let bits = (counts.len() / BUCKET).max(2).ilog2();
         let shift = u64::BITS - bits;
         let mut buckets = vec![0_u32; (1 << bits) + 1];
-        let mut terms = Vec::with_capacity(counts.len());
-        let mut begins = Vec::with_capacity(counts.len());
+        let mut places = Vec::with_capacity(counts.len());
         let mut total = 0_u32;
         for (term, count) in counts {
-            terms.push(term);
-            begins.push(total);
+            // Filling moves each end from where the entries begin to where they end.
+            places.push(Place { term, end: total, searchable: 0 });
             total = total.checked_add(count)?;
             if let Some(end) = buckets.get_mut((spread(term) >> shift) as usize + 1) {
-                *end = terms.len() as u32;
+                *end = places.len() as u32;
             }
         }
         let mut last = 0;
@@ -116,12 +121,9 @@ impl Postings {
             *end = last;
         }
         Some(Self {
-            searchable: vec![0; terms.len()],
-            terms,
+            places,
             buckets,
             shift,
-            // Filling moves each on to its end.
-            ends: begins,
             entries: vec![0; total as usize],
             waiting: FxHashMap::default(),
             waiting_entries: 0,
@@ -131,7 +133,7 @@ impl Postings {
     fn place(&self, term: TermHash) -> Option<usize> {
         let bucket = (spread(term) >> self.shift) as usize;
         let (begin, end) = (*self.buckets.get(bucket)? as usize, *self.buckets.get(bucket + 1)? as usize);
-        let at = self.terms.get(begin..end)?.iter().position(|other| *other == term)?;
+        let at = self.places.get(begin..end)?.iter().position(|place| place.term == term)?;
         Some(begin + at)
     }
 
@@ -145,13 +147,11 @@ impl Postings {
     }
 
     fn fill_at(&mut self, at: usize, entry: u32) {
-        let Some(end) = self.ends.get_mut(at) else { return };
-        if let (Some(room), Some(searchable)) =
-            (self.entries.get_mut(*end as usize), self.searchable.get_mut(at))
-        {
+        let Some(place) = self.places.get_mut(at) else { return };
+        if let Some(room) = self.entries.get_mut(place.end as usize) {
             *room = entry;
-            *end += 1;
-            *searchable += u32::from(frequency(entry) > 0);
+            place.end += 1;
+            place.searchable += u32::from(frequency(entry) > 0);
         }
     }
 
@@ -169,16 +169,16 @@ impl Postings {
             return;
         }
         let mut counts: FxHashMap<TermHash, u32> = FxHashMap::default();
-        counts.reserve(self.terms.len() + self.waiting.len());
-        for (at, term) in self.terms.iter().enumerate() {
-            counts.insert(*term, self.laid_out(at).len() as u32);
+        counts.reserve(self.places.len() + self.waiting.len());
+        for (at, place) in self.places.iter().enumerate() {
+            counts.insert(place.term, self.laid_out(at).len() as u32);
         }
         for (term, waiting) in &self.waiting {
             *counts.entry(*term).or_default() += waiting.entries.len() as u32;
         }
         let Some(mut settled) = Self::with_room(counts) else { return };
-        for (at, term) in self.terms.iter().enumerate() {
-            if let Some(place) = settled.place(*term) {
+        for (at, place) in self.places.iter().enumerate() {
+            if let Some(place) = settled.place(place.term) {
                 self.laid_out(at).iter().for_each(|entry| settled.fill_at(place, *entry));
             }
         }
@@ -191,8 +191,9 @@ impl Postings {
     }
 
     fn laid_out(&self, at: usize) -> &[u32] {
-        let begin = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        let end = self.ends.get(at).copied().unwrap_or(begin);
+        let end_of = |at: usize| self.places.get(at).map(|place| place.end);
+        let begin = at.checked_sub(1).and_then(end_of).unwrap_or(0);
+        let end = end_of(at).unwrap_or(begin);
         self.entries.get(begin as usize..end as usize).unwrap_or_default()
     }
 
@@ -203,7 +204,7 @@ impl Postings {
         if place.is_none() && waiting.is_none() {
             return None;
         }
-        let searchable = place.and_then(|at| self.searchable.get(at)).copied().unwrap_or(0);
+        let searchable = place.and_then(|at| self.places.get(at)).map_or(0, |place| place.searchable);
         Some(Posting {
             parts: [
                 place.map_or(&[], |at| self.laid_out(at)),
@@ -215,7 +216,7 @@ impl Postings {
 
     /// Lists every entry with its term, in no order.
     pub(super) fn all(&self) -> impl Iterator<Item = (TermHash, u32)> + '_ {
-        let laid_out = self.terms.iter().enumerate().map(|(at, term)| (*term, self.laid_out(at)));
+        let laid_out = self.places.iter().enumerate().map(|(at, place)| (place.term, self.laid_out(at)));
         let waiting = self.waiting.iter().map(|(term, waiting)| (*term, waiting.entries.as_slice()));
         laid_out.chain(waiting).flat_map(|(term, entries)| entries.iter().map(move |entry| (term, *entry)))
     }
@@ -226,9 +227,8 @@ impl Postings {
         let waiting = self.waiting.capacity() * (size_of::<(TermHash, Waiting)>() + 1)
             + self.waiting.len() * 24
             + self.waiting_entries * 6;
-        self.terms.capacity() * size_of::<TermHash>()
-            + (self.buckets.capacity() + self.ends.capacity() + self.searchable.capacity()) * 4
-            + self.entries.capacity() * 4
+        self.places.capacity() * size_of::<Place>()
+            + (self.buckets.capacity() + self.entries.capacity()) * 4
             + waiting
     }
 }
