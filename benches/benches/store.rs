@@ -6,55 +6,19 @@
 
 use am_benches::corpus::{Corpus, audit, load, project};
 use am_benches::measure::{Samples, resident_mib};
-use am_embed::analysis::{Analysis, Profile};
-use am_embed::embedder::{Embedder as _, is_zero};
-use am_embed::hash::HashEmbedder;
-use am_model::{Concept, DedupKey, Importance, MemoryId, MemoryKind, Origin, SessionId};
-use am_store::{Action, Change, LiveMemory, NewMemory, Outcome, Save, SearchQuery, Text, VectorQuery};
+use am_benches::operation;
+use am_model::MemoryId;
+use am_store::{Action, Change, Outcome, Save, SearchQuery};
 use am_store_sqlite::{FILE_NAME, OpenOptions, SqliteStore};
 
 const REPEATS: usize = 100;
 
 fn save_of(content: &str, place: usize, probe: bool) -> Save {
-    let analysis = Analysis::new(Profile::Default);
-    let vector = HashEmbedder::new().embed_query(content).unwrap();
-    let project = project(place);
-    Save {
-        memory: NewMemory {
-            memory_id: MemoryId::random(),
-            session_id: SessionId::from_stored("bench"),
-            kind: MemoryKind::Note,
-            text: Text {
-                content: content.to_owned(),
-                dedup_key: DedupKey::of(&project, content),
-                terms: Some(analysis.analyse(content)),
-                vector: (!is_zero(&vector)).then_some(vector),
-            },
-            project,
-            concepts: analysis.concepts(content).into_iter().map(Concept::from_stored).collect(),
-            origin: Origin::from_stored("bench"),
-            importance: Importance::from_stored(0.5),
-            derived_from: Vec::new(),
-        },
-        near_duplicate: probe.then_some(0.9),
-        except: Vec::new(),
-        expired_before: None,
-        observation: None,
-    }
+    operation::save(content, MemoryId::random(), place, probe).unwrap()
 }
 
-fn query_of(words: &str, place: usize, lexical: bool, vector: bool) -> SearchQuery {
-    let embedder = HashEmbedder::new();
-    SearchQuery {
-        live: LiveMemory { project: project(place), expired_before: None },
-        per_arm: if vector { 50 } else { 10 },
-        terms: lexical.then(|| Analysis::new(Profile::Default).query(words)),
-        vector: vector.then(|| VectorQuery {
-            embedder: embedder.id().to_string(),
-            vector: embedder.embed_query(words).unwrap(),
-        }),
-        concepts: Vec::new(),
-    }
+fn query_of(words: &str, place: usize, vector: bool) -> SearchQuery {
+    operation::search(words, place, vector).unwrap()
 }
 
 fn search(store: &SqliteStore, corpus: &mut Corpus, words: usize, projects: usize, vector: bool) -> Samples {
@@ -62,7 +26,7 @@ fn search(store: &SqliteStore, corpus: &mut Corpus, words: usize, projects: usiz
     for round in 0..REPEATS {
         let words = corpus.words(words);
         samples.processor(|| {
-            let reply = store.search_blocking(&query_of(&words, round % projects, true, vector));
+            let reply = store.search_blocking(&query_of(&words, round % projects, vector));
             reply.lexical.unwrap();
             reply.vector.unwrap();
         });
@@ -84,7 +48,7 @@ fn size(name: &str, memories: usize, projects: usize) {
     for _ in 0..5 {
         let store = opening.wall(|| SqliteStore::open(directory.path(), OpenOptions::default()).unwrap());
         let words = corpus.words(3);
-        first.wall(|| store.search_blocking(&query_of(&words, 0, true, true)));
+        first.wall(|| store.search_blocking(&query_of(&words, 0, true)));
     }
     println!("open, wall ms p50 / p99:                 {}", opening.show());
     println!("first hybrid search, wall ms p50 / p99:  {}", first.show());
@@ -139,7 +103,7 @@ fn size(name: &str, memories: usize, projects: usize) {
             let change = Change { audit: audit(), analysis: None, action: Action::Save(Box::new(save)) };
             let samples = if probe { &mut probing } else { &mut plain };
             // What the save before left to catch up with is done here, so that the difference is the probe alone.
-            store.search_blocking(&query_of("w1", place, true, false)).lexical.unwrap();
+            store.search_blocking(&query_of("w1", place, false)).lexical.unwrap();
             let begin = std::time::Instant::now();
             let outcome = samples.processor(|| store.commit_blocking(change).unwrap());
             if probe {
